@@ -1,0 +1,1 @@
+//! Hashes, ciphers and envelopes.

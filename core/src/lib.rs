@@ -1,0 +1,35 @@
+//! Borg 2 repositories: the whole format and every operation on it, and nothing else.
+//!
+//! This crate does no I/O, starts no thread, reads no clock and draws no randomness of its own: a *face* (the native
+//! program, WebAssembly) lends it those through [`store::Store`] and arguments. It is `no_std` with `alloc`.
+//!
+//! # Code map
+//!
+//! A floor imports only from the floors below it.
+//!
+//! | floor | modules |
+//! | - | - |
+//! | 0 ground | [`bytes`] [`id`] [`limits`] [`time`] |
+//! | 1 transforms: bytes to bytes | [`codec`] [`crypto`] [`msgpack`] |
+//! | 2 formats: bytes to types | [`pattern`] [`select`] |
+
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs, rustdoc::broken_intra_doc_links)]
+
+extern crate alloc;
+
+#[cfg(feature = "std")]
+extern crate std;
+
+pub mod bytes;
+pub mod id;
+pub mod limits;
+pub mod time;
+
+pub mod codec;
+pub mod crypto;
+pub mod msgpack;
+
+pub mod pattern;
+pub mod select;

@@ -1,0 +1,1 @@
+//! Reading and writing msgpack as Borg does (data layer, section 7).

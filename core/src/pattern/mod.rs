@@ -1,0 +1,1 @@
+//! Which paths of an archive are meant (data layer, section 14).

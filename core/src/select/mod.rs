@@ -1,0 +1,1 @@
+//! Which archives of a repository are meant (data layer, section 15).
