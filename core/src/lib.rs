@@ -1,7 +1,7 @@
 //! Borg 2 repositories: the whole format and every operation on it, and nothing else.
 //!
 //! This crate does no I/O, starts no thread, reads no clock and draws no randomness of its own: a *face* (the native
-//! program, WebAssembly) lends it those through [`store::Store`] and arguments. It is `no_std` with `alloc`.
+//! program, WebAssembly) lends it those through arguments. It is `no_std` with `alloc`.
 //!
 //! # Code map
 //!
@@ -11,7 +11,7 @@
 //! | - | - |
 //! | 0 ground | [`bytes`] [`id`] [`limits`] [`time`] |
 //! | 1 transforms: bytes to bytes | [`codec`] [`crypto`] [`msgpack`] |
-//! | 2 formats: bytes to types | [`pattern`] [`select`] |
+//! | 2 formats: bytes to types | [`archive`] [`item`] [`pattern`] [`select`] |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -31,5 +31,7 @@ pub mod codec;
 pub mod crypto;
 pub mod msgpack;
 
+pub mod archive;
+pub mod item;
 pub mod pattern;
 pub mod select;

@@ -1,1 +1,35 @@
-//! Reading and writing msgpack as Borg does (data layer, section 7).
+//! Reading msgpack as Borg writes it (data layer, section 7).
+//!
+//! Texts are bytes: Borg writes names that are not UTF-8 as they are inside a msgpack str. Older data has bin where newer
+//! data has str, so both are read as either.
+
+mod reader;
+mod skip;
+
+pub use reader::Reader;
+pub use skip::Skipper;
+
+/// What is wrong with a piece of msgpack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MsgpackError {
+    /// The data ends inside a value.
+    #[error("data ends inside a value")]
+    Truncated,
+    /// A value of another type stands where `wanted` should.
+    #[error("{wanted} expected, found type byte {found:#04x}")]
+    Unexpected {
+        /// The type that was asked for.
+        wanted: &'static str,
+        /// The first byte of the value that is there.
+        found: u8,
+    },
+    /// A byte that begins no value (0xc1).
+    #[error("byte 0xc1 begins no value")]
+    Reserved,
+    /// An integer outside the range that was asked for.
+    #[error("integer out of range")]
+    OutOfRange,
+    /// Bytes are left after the last value.
+    #[error("bytes left after the last value")]
+    TrailingData,
+}

@@ -1,0 +1,226 @@
+//! Archives: what a repository says of one backup (data layer, section 9.1).
+
+use crate::bytes::lossy;
+use crate::id::ChunkId;
+use crate::msgpack::{MsgpackError, Reader};
+use crate::time::Timestamp;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The versions of archive metadata that can be read.
+const READABLE_VERSIONS: core::ops::RangeInclusive<u32> = 1..=2;
+
+/// The content of an archive's metadata object (type `A`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveMeta {
+    /// Name of the archive or of the series it belongs to; not unique.
+    pub name: Vec<u8>,
+    /// Free text.
+    pub comment: Vec<u8>,
+    /// Sorted, unique.
+    pub tags: Vec<Vec<u8>>,
+    /// The objects that list the item stream's chunks, in order.
+    pub item_ptrs: Vec<ChunkId>,
+    /// The command that made it, quoted as for a shell.
+    pub command_line: Vec<u8>,
+    /// Where the command ran; absent in transferred archives.
+    pub cwd: Option<Vec<u8>>,
+    /// Where it was made.
+    pub hostname: Vec<u8>,
+    /// Who made it.
+    pub username: Vec<u8>,
+    /// The time that the archive stands for.
+    pub time: Stamp,
+    /// When its making began; the nominal time if that was not stored.
+    pub start: Stamp,
+    /// When its making ended; the nominal time if that was not stored.
+    pub end: Stamp,
+    /// How its files were cut: algorithm and parameters, in the order that Borg shows them.
+    pub chunker_params: Option<Vec<ChunkerParam>>,
+    /// Logical size in bytes; informational.
+    pub size: u64,
+    /// Number of items with content; informational.
+    pub nfiles: u64,
+    /// The command that rewrote it.
+    pub recreate_command_line: Option<Vec<u8>>,
+    /// Keys that this version does not know, each with its encoded value, kept as they are.
+    pub unknown: Vec<(Vec<u8>, Box<[u8]>)>,
+}
+
+/// A time together with the text it was stored as, which has the writer's offset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// As stored.
+    pub text: String,
+    /// The point in time that it means.
+    pub time: Timestamp,
+}
+
+/// One element of [`ArchiveMeta::chunker_params`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChunkerParam {
+    /// The algorithm's name, or another text.
+    Text(String),
+    /// A number.
+    Int(i64),
+}
+
+/// Why an archive's metadata can't be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ArchiveError {
+    /// Not a map, or broken msgpack.
+    #[error("archive metadata is not a valid map: {0}")]
+    Msgpack(#[from] MsgpackError),
+    /// A required key is missing.
+    #[error("archive metadata has no {key}")]
+    Missing {
+        /// The key.
+        key: &'static str,
+    },
+    /// A known key has a value that it can't have.
+    #[error("archive metadata has an invalid {key}")]
+    Attribute {
+        /// The key.
+        key: &'static str,
+    },
+    /// Written by a newer program.
+    #[error("archive metadata has version {found}, which this program does not know")]
+    Version {
+        /// The version.
+        found: u32,
+    },
+}
+
+impl ArchiveMeta {
+    /// Decodes the plaintext of a metadata object.
+    pub fn decode(data: &[u8]) -> Result<ArchiveMeta, ArchiveError> {
+        let mut fields = Fields::default();
+        let mut reader = Reader::new(data);
+        for _ in 0..reader.map_len()? {
+            let key = reader.skip()?;
+            let value = reader.skip()?;
+            if let Ok(key) = Reader::new(key).bytes() {
+                fields.set(key, value)?;
+            }
+        }
+        reader.finish()?;
+        fields.finish()
+    }
+}
+
+#[derive(Default)]
+struct Fields {
+    version: Option<u32>,
+    name: Option<Vec<u8>>,
+    comment: Option<Vec<u8>>,
+    tags: Option<Vec<Vec<u8>>>,
+    item_ptrs: Option<Vec<ChunkId>>,
+    command_line: Option<Vec<u8>>,
+    cwd: Option<Vec<u8>>,
+    hostname: Option<Vec<u8>>,
+    username: Option<Vec<u8>>,
+    time: Option<Stamp>,
+    start: Option<Stamp>,
+    end: Option<Stamp>,
+    chunker_params: Option<Vec<ChunkerParam>>,
+    size: Option<u64>,
+    nfiles: Option<u64>,
+    recreate_command_line: Option<Vec<u8>>,
+    unknown: Vec<(Vec<u8>, Box<[u8]>)>,
+}
+
+impl Fields {
+    fn set(&mut self, key: &[u8], value: &[u8]) -> Result<(), ArchiveError> {
+        let mut reader = Reader::new(value);
+        let reader = &mut reader;
+        let raw = |reader: &mut Reader<'_>| reader.bytes().map(Vec::from).ok();
+        let (key, valid) = match key {
+            b"version" => ("version", put(&mut self.version, reader.int().ok())),
+            b"name" => ("name", put(&mut self.name, raw(reader))),
+            b"comment" => ("comment", put(&mut self.comment, raw(reader))),
+            b"tags" => ("tags", put(&mut self.tags, list(reader, |reader| reader.bytes().map(Vec::from)))),
+            b"item_ptrs" => ("item_ptrs", put(&mut self.item_ptrs, list(reader, |r| r.byte_array().map(ChunkId)))),
+            b"command_line" => ("command_line", put(&mut self.command_line, raw(reader))),
+            b"cwd" => ("cwd", put(&mut self.cwd, raw(reader))),
+            b"hostname" => ("hostname", put(&mut self.hostname, raw(reader))),
+            b"username" => ("username", put(&mut self.username, raw(reader))),
+            b"time" => ("time", put(&mut self.time, stamp(reader))),
+            b"start" => ("start", put(&mut self.start, stamp(reader))),
+            b"end" => ("end", put(&mut self.end, stamp(reader))),
+            b"chunker_params" if reader.nil() => return Ok(()),
+            b"chunker_params" => ("chunker_params", put(&mut self.chunker_params, list(reader, chunker_param))),
+            b"size" => ("size", put(&mut self.size, reader.int().ok())),
+            b"nfiles" => ("nfiles", put(&mut self.nfiles, reader.int().ok())),
+            b"recreate_command_line" => ("recreate_command_line", put(&mut self.recreate_command_line, raw(reader))),
+            _ => {
+                self.unknown.push((key.into(), value.into()));
+                return Ok(());
+            }
+        };
+        if valid { Ok(()) } else { Err(ArchiveError::Attribute { key }) }
+    }
+
+    fn finish(self) -> Result<ArchiveMeta, ArchiveError> {
+        let version = required(self.version, "version")?;
+        if !READABLE_VERSIONS.contains(&version) {
+            return Err(ArchiveError::Version { found: version });
+        }
+        let time = required(self.time, "time")?;
+        Ok(ArchiveMeta {
+            name: required(self.name, "name")?,
+            comment: self.comment.unwrap_or_default(),
+            tags: self.tags.unwrap_or_default(),
+            item_ptrs: required(self.item_ptrs, "item_ptrs")?,
+            command_line: self.command_line.unwrap_or_default(),
+            cwd: self.cwd,
+            hostname: self.hostname.unwrap_or_default(),
+            username: self.username.unwrap_or_default(),
+            start: self.start.unwrap_or_else(|| time.clone()),
+            end: self.end.unwrap_or_else(|| time.clone()),
+            time,
+            chunker_params: self.chunker_params,
+            size: self.size.unwrap_or_default(),
+            nfiles: self.nfiles.unwrap_or_default(),
+            recreate_command_line: self.recreate_command_line,
+            unknown: self.unknown,
+        })
+    }
+}
+
+fn put<T>(field: &mut Option<T>, value: Option<T>) -> bool {
+    *field = value;
+    field.is_some()
+}
+
+fn required<T>(value: Option<T>, key: &'static str) -> Result<T, ArchiveError> {
+    value.ok_or(ArchiveError::Missing { key })
+}
+
+fn stamp(reader: &mut Reader<'_>) -> Option<Stamp> {
+    let text = reader.text().ok()?;
+    Some(Stamp { text: text.into(), time: Timestamp::parse_iso(text)? })
+}
+
+fn chunker_param(reader: &mut Reader<'_>) -> Result<ChunkerParam, MsgpackError> {
+    let mut ahead = reader.clone();
+    match ahead.bytes() {
+        Ok(text) => {
+            *reader = ahead;
+            Ok(ChunkerParam::Text(lossy(text).0.into_owned()))
+        }
+        Err(_) => reader.int().map(ChunkerParam::Int),
+    }
+}
+
+fn list<'a, T>(
+    reader: &mut Reader<'a>,
+    mut element: impl FnMut(&mut Reader<'a>) -> Result<T, MsgpackError>,
+) -> Option<Vec<T>> {
+    let count = reader.array_len().ok()?;
+    let mut elements = Vec::new();
+    for _ in 0..count {
+        elements.push(element(reader).ok()?);
+    }
+    Some(elements)
+}
