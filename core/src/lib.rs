@@ -32,6 +32,13 @@ pub mod crypto;
 pub mod msgpack;
 
 pub mod archive;
+pub mod config;
 pub mod item;
+pub mod key;
+pub mod name;
 pub mod pattern;
 pub mod select;
+pub mod store_object;
+pub mod table;
+
+pub mod store;

@@ -1,1 +1,19 @@
-//! Hashes, ciphers and envelopes.
+//! Hashes, ciphers and envelopes: what keeps a repository secret and unforged (repository layer, sections 3 and 4).
+//!
+//! Secrets live in [`Keys`], which prints nothing and is wiped when dropped.
+
+mod envelope;
+mod hash;
+mod kdf;
+mod keys;
+mod session;
+mod suite;
+
+pub use argon2::Algorithm as Argon2Algorithm;
+pub use envelope::{EnvelopeError, Sealer};
+pub(crate) use hash::sha256;
+pub use hash::{IdHash, store_hash};
+pub use kdf::{Argon2Params, Kdf, KdfError, WEAKENED, unwrap_secret};
+pub use keys::{CRYPT_KEY_BYTES, ID_KEY_BYTES, Keys};
+pub use session::{SessionId, Sessions};
+pub use suite::{Cipher, Mode, Suite};

@@ -1,0 +1,151 @@
+//! Envelopes: a payload with the proof that it belongs where it lies (repository layer, sections 4.1 and 4.3).
+//!
+//! ```text
+//! encrypted       type(1) reserved(1) iv(6, big endian) session(24) tag(16) ciphertext
+//! authenticated   type(1) reserved(1) tag(32) payload
+//! ```
+
+use super::keys::Keys;
+use super::session::{SessionCipher, SessionId, Sessions};
+use super::suite::Mode;
+use alloc::vec::Vec;
+use subtle::ConstantTimeEq;
+
+const PREFIX_BYTES: usize = 2;
+const IV_BYTES: usize = 6;
+const SESSION_BYTES: usize = size_of::<SessionId>();
+const AEAD_HEADER_BYTES: usize = PREFIX_BYTES + IV_BYTES + SESSION_BYTES;
+const AEAD_TAG_BYTES: usize = 16;
+const NONCE_BYTES: usize = 12;
+const MAC_BYTES: usize = 32;
+
+/// Bytes that encryption adds to a payload.
+pub(super) const AEAD_OVERHEAD: usize = AEAD_HEADER_BYTES + AEAD_TAG_BYTES;
+/// Bytes that authentication adds to a payload.
+pub(super) const TAGGED_OVERHEAD: usize = PREFIX_BYTES + MAC_BYTES;
+
+/// Why an envelope is not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum EnvelopeError {
+    /// Too short to be one.
+    #[error("envelope of {found} bytes, at least {expected} expected")]
+    TooShort {
+        /// Shortest possible length in bytes.
+        expected: usize,
+        /// Length in bytes.
+        found: usize,
+    },
+    /// It was made with another suite than the repository's: a mistake, or an attempt to pass off weaker protection.
+    #[error("envelope type {found:#04x}, {expected:#04x} expected")]
+    Type {
+        /// The repository's type byte.
+        expected: u8,
+        /// The envelope's.
+        found: u8,
+    },
+    /// The tag is wrong: damaged or forged, or it lies where it doesn't belong.
+    #[error("authentication failed")]
+    Tag,
+}
+
+impl Keys {
+    /// Opens an envelope in place and gives its payload, which is authentic for this `context` and `id`
+    /// (a chunk's id, or nothing for store objects).
+    ///
+    /// On an error the content of `envelope` is of no use any more.
+    pub fn open<'e>(
+        &self,
+        sessions: &mut Sessions,
+        envelope: &'e mut [u8],
+        context: &[u8],
+        id: &[u8],
+    ) -> Result<&'e mut [u8], EnvelopeError> {
+        let suite = self.suite();
+        if envelope.len() < suite.overhead() {
+            return Err(EnvelopeError::TooShort { expected: suite.overhead(), found: envelope.len() });
+        }
+        if envelope[0] != suite.type_byte() {
+            return Err(EnvelopeError::Type { expected: suite.type_byte(), found: envelope[0] });
+        }
+        let authentic = match suite.mode {
+            Mode::Encrypted(cipher) => {
+                let (header, rest) = envelope.split_at_mut(AEAD_HEADER_BYTES);
+                let (tag, data) = rest.split_at_mut(AEAD_TAG_BYTES);
+                let session = header[PREFIX_BYTES + IV_BYTES..].try_into().expect("the header's size");
+                let nonce = nonce(&header[PREFIX_BYTES..PREFIX_BYTES + IV_BYTES]);
+                let tag: &[u8; AEAD_TAG_BYTES] = (&*tag).try_into().expect("the tag's size");
+                let aad = [context, id, header].concat();
+                sessions.get(self, cipher, &session).decrypt(&nonce, &aad, data, tag)
+            }
+            Mode::Authenticated => {
+                let (header, rest) = envelope.split_at(PREFIX_BYTES);
+                let (tag, payload) = rest.split_at(MAC_BYTES);
+                !self.verifies() || self.tag(header, context, id, payload).ct_eq(tag).into()
+            }
+        };
+        if authentic { Ok(&mut envelope[suite.overhead()..]) } else { Err(EnvelopeError::Tag) }
+    }
+
+    fn tag(&self, header: &[u8], context: &[u8], id: &[u8], payload: &[u8]) -> [u8; MAC_BYTES] {
+        let aad_len = u16::try_from(context.len() + id.len()).expect("contexts are short").to_be_bytes();
+        self.suite().id_hash.mac(self.tag_key(), &[header, &aad_len, context, id, payload])
+    }
+}
+
+/// Seals payloads in one session; every envelope gets the next message number, so no pair of session and number occurs twice.
+pub struct Sealer<'k> {
+    keys: &'k Keys,
+    session: SessionId,
+    cipher: Option<SessionCipher>,
+    next_iv: u64,
+}
+
+impl<'k> Sealer<'k> {
+    /// Begins a session. `session` must be fresh random bytes that no other sealer ever had.
+    pub fn new(keys: &'k Keys, session: SessionId) -> Self {
+        let cipher = match keys.suite().mode {
+            Mode::Encrypted(cipher) => Some(SessionCipher::new(keys, cipher, &session)),
+            Mode::Authenticated => None,
+        };
+        Sealer { keys, session, cipher, next_iv: 0 }
+    }
+
+    /// Seals `payload` for this `context` and `id`.
+    pub fn seal(&mut self, payload: &[u8], context: &[u8], id: &[u8]) -> Vec<u8> {
+        let suite = self.keys.suite();
+        let mut envelope = Vec::with_capacity(suite.overhead() + payload.len());
+        envelope.extend_from_slice(&[suite.type_byte(), 0]);
+        match &self.cipher {
+            Some(cipher) => {
+                let iv = self.next_iv.to_be_bytes();
+                self.next_iv += 1;
+                envelope.extend_from_slice(&iv[iv.len() - IV_BYTES..]);
+                envelope.extend_from_slice(&self.session);
+                let nonce = nonce(&envelope[PREFIX_BYTES..PREFIX_BYTES + IV_BYTES]);
+                let aad = [context, id, &envelope].concat();
+                envelope.extend_from_slice(&[0; AEAD_TAG_BYTES]);
+                envelope.extend_from_slice(payload);
+                let (head, data) = envelope.split_at_mut(AEAD_OVERHEAD);
+                head[AEAD_HEADER_BYTES..].copy_from_slice(&cipher.encrypt(&nonce, &aad, data));
+            }
+            None => {
+                let tag = self.keys.tag(&envelope, context, id, payload);
+                envelope.extend_from_slice(&tag);
+                envelope.extend_from_slice(payload);
+            }
+        }
+        envelope
+    }
+}
+
+fn nonce(iv: &[u8]) -> [u8; NONCE_BYTES] {
+    let mut nonce = [0; NONCE_BYTES];
+    nonce[NONCE_BYTES - IV_BYTES..].copy_from_slice(iv);
+    nonce
+}
+
+/// Decrypts a secret that was wrapped with a key used for nothing else: ChaCha20-Poly1305 with a zero nonce, tag first
+/// (repository layer, section 3.2). `false` if the key is wrong.
+pub(super) fn unwrap_once(key: &[u8; 32], tag: &[u8; AEAD_TAG_BYTES], data: &mut [u8]) -> bool {
+    SessionCipher::wrapping(key).decrypt(&[0; NONCE_BYTES], &[], data, tag)
+}

@@ -1,0 +1,81 @@
+use super::envelope::unwrap_once;
+use crate::limits::{ARGON2_MAX_LANES, ARGON2_MAX_MEMORY_KIB, ARGON2_MAX_TIME};
+use alloc::vec::Vec;
+use argon2::{Algorithm, Argon2, Params, Version};
+use zeroize::Zeroizing;
+
+const TAG_BYTES: usize = 16;
+
+/// What turns a passphrase into the key that wraps the secrets (repository layer, section 3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kdf {
+    /// The parameters that are stored with the key.
+    Stored,
+    /// The weakest parameters, whatever is stored: for tests only (`BORG_TESTONLY_WEAKEN_KDF`).
+    Weakened,
+}
+
+/// Parameters of Argon2 version 1.3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Argon2Params {
+    /// Argon2id, or one of its relatives.
+    pub algorithm: Algorithm,
+    /// Passes over the memory.
+    pub time: u32,
+    /// Memory in KiB.
+    pub memory_kib: u32,
+    /// Lanes.
+    pub lanes: u32,
+}
+
+/// The parameters of [`Kdf::Weakened`].
+pub const WEAKENED: Argon2Params = Argon2Params { algorithm: Algorithm::Argon2id, time: 1, memory_kib: 8, lanes: 1 };
+
+/// Why a wrapped secret could not be unwrapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum KdfError {
+    /// The costs are zero, or so high that only an attacker would ask for them.
+    #[error("Argon2 costs out of bounds: time {time}, memory {memory_kib} KiB, lanes {lanes}")]
+    Costs {
+        /// Passes over the memory.
+        time: u32,
+        /// Memory in KiB.
+        memory_kib: u32,
+        /// Lanes.
+        lanes: u32,
+    },
+    /// The salt or the wrapped data can't be right.
+    #[error("salt or wrapped data of a wrong length")]
+    Malformed,
+    /// The passphrase is wrong, or the data is damaged: no one can tell.
+    #[error("wrong passphrase")]
+    Passphrase,
+}
+
+impl Argon2Params {
+    fn check(self) -> Result<Params, KdfError> {
+        let Argon2Params { time, memory_kib, lanes, .. } = self;
+        let costs = KdfError::Costs { time, memory_kib, lanes };
+        if time > ARGON2_MAX_TIME || memory_kib > ARGON2_MAX_MEMORY_KIB || lanes > ARGON2_MAX_LANES {
+            return Err(costs);
+        }
+        Params::new(memory_kib, time, lanes, Some(32)).map_err(|_| costs)
+    }
+}
+
+/// Derives the wrapping key from `passphrase` and decrypts `wrapped` (tag first) with it.
+pub fn unwrap_secret(
+    passphrase: &[u8],
+    salt: &[u8],
+    params: Argon2Params,
+    wrapped: &[u8],
+) -> Result<Zeroizing<Vec<u8>>, KdfError> {
+    let checked = params.check()?;
+    let (tag, data) = wrapped.split_first_chunk::<TAG_BYTES>().ok_or(KdfError::Malformed)?;
+    let mut key = Zeroizing::new([0; 32]);
+    Argon2::new(params.algorithm, Version::V0x13, checked)
+        .hash_password_into(passphrase, salt, &mut *key)
+        .map_err(|_| KdfError::Malformed)?;
+    let mut secret = Zeroizing::new(data.to_vec());
+    if unwrap_once(&key, tag, &mut secret) { Ok(secret) } else { Err(KdfError::Passphrase) }
+}

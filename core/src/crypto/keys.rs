@@ -1,0 +1,89 @@
+use super::hash::{IdHash, sha256};
+use super::suite::{Mode, Suite};
+use crate::id::ChunkId;
+use core::fmt;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// Length of the secret that encryption and tags derive from.
+pub const CRYPT_KEY_BYTES: usize = 64;
+/// Length of the secret that ids and chunkers derive from.
+pub const ID_KEY_BYTES: usize = 32;
+
+/// The unlocked secrets of a repository (repository layer, section 3.1) with the suite they serve.
+///
+/// It prints nothing, compares with nothing and is wiped when dropped.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct Keys {
+    #[zeroize(skip)]
+    suite: Suite,
+    crypt_key: [u8; CRYPT_KEY_BYTES],
+    id_key: [u8; ID_KEY_BYTES],
+    chunk_seed: i32,
+    tag_key: [u8; 32],
+    verifies: bool,
+}
+
+impl Keys {
+    /// Takes the secrets over.
+    pub fn new(suite: Suite, crypt_key: [u8; CRYPT_KEY_BYTES], id_key: [u8; ID_KEY_BYTES], chunk_seed: i32) -> Self {
+        let domain: &[u8] = match suite.id_hash {
+            IdHash::Sha256 => b"borg-repoobj-mac-hmac-sha256",
+            IdHash::Blake3 => b"borg-repoobj-mac-blake3",
+        };
+        let tag_key = sha256(&[&crypt_key, domain]);
+        Keys { suite, crypt_key, id_key, chunk_seed, tag_key, verifies: true }
+    }
+
+    /// Keys of an authenticated repository whose key is lost: all zero, and no tag or id is verified
+    /// (`authenticated_no_key`, repository layer, section 3.10). `None` for encrypted suites, which can't be read so.
+    pub fn lost(suite: Suite) -> Option<Self> {
+        match suite.mode {
+            Mode::Encrypted(_) => None,
+            Mode::Authenticated => {
+                let mut keys = Keys::new(suite, [0; CRYPT_KEY_BYTES], [0; ID_KEY_BYTES], 0);
+                keys.verifies = false;
+                Some(keys)
+            }
+        }
+    }
+
+    /// The suite that the secrets serve.
+    pub fn suite(&self) -> Suite {
+        self.suite
+    }
+
+    /// Whether tags and ids can be verified: always, but for [`Keys::lost`].
+    pub fn verifies(&self) -> bool {
+        self.verifies
+    }
+
+    /// The id of a chunk with this plaintext (data layer, section 5).
+    pub fn chunk_id(&self, plaintext: &[u8]) -> ChunkId {
+        ChunkId(self.suite.id_hash.mac(&self.id_key, &[plaintext]))
+    }
+
+    /// A short public text that tells apart repositories (and chunker settings) whose chunk lists can't be compared: what
+    /// Borg hashes for `list --format {fingerprint}` (data layer, section 18).
+    pub fn id_key(&self) -> &[u8; ID_KEY_BYTES] {
+        &self.id_key
+    }
+
+    /// Seed of the 32-bit buzhash chunker.
+    pub fn chunk_seed(&self) -> i32 {
+        self.chunk_seed
+    }
+
+    pub(super) fn session_key(&self, session: &[u8; 24], cipher_name: &str) -> [u8; 32] {
+        sha256(&[&self.crypt_key, session, b"borg-session-key-", cipher_name.as_bytes()])
+    }
+
+    pub(super) fn tag_key(&self) -> &[u8; 32] {
+        &self.tag_key
+    }
+}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keys").field("suite", &self.suite).finish_non_exhaustive()
+    }
+}

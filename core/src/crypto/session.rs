@@ -1,0 +1,81 @@
+use super::keys::Keys;
+use super::suite::Cipher;
+use aes::Aes256;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use chacha20poly1305::ChaCha20Poly1305;
+use ocb3::Ocb3;
+use ocb3::aead::{AeadInOut, KeyInit};
+use zeroize::Zeroizing;
+
+/// How many sessions stay ready: every run of a client has its own, and objects of one pack share a few.
+const READY_SESSIONS: usize = 16;
+
+/// Names the session in which a client sealed envelopes: 24 random bytes (repository layer, section 4.2).
+pub type SessionId = [u8; 24];
+
+/// Ciphers of the sessions met last. Each worker has its own, so that nothing is shared.
+#[derive(Default)]
+pub struct Sessions {
+    ready: Vec<(SessionId, SessionCipher)>,
+}
+
+pub(super) enum SessionCipher {
+    Ocb(Box<Ocb3<Aes256>>),
+    ChaCha(Box<ChaCha20Poly1305>),
+}
+
+impl Sessions {
+    /// No session is ready yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn get(&mut self, keys: &Keys, cipher: Cipher, id: &SessionId) -> &SessionCipher {
+        match self.ready.iter().position(|(ready, _)| ready == id) {
+            // The last one is asked first next time.
+            Some(position) => self.ready[..=position].rotate_right(1),
+            None => {
+                self.ready.truncate(READY_SESSIONS - 1);
+                self.ready.insert(0, (*id, SessionCipher::new(keys, cipher, id)));
+            }
+        }
+        &self.ready[0].1
+    }
+}
+
+impl SessionCipher {
+    pub(super) fn new(keys: &Keys, cipher: Cipher, id: &SessionId) -> Self {
+        let key = |name| Zeroizing::new(keys.session_key(id, name));
+        match cipher {
+            Cipher::Aes256Ocb => Self::Ocb(Box::new(Ocb3::new((&*key("AES256_OCB")).into()))),
+            Cipher::ChaCha20Poly1305 => {
+                Self::ChaCha(Box::new(ChaCha20Poly1305::new((&*key("CHACHA20_POLY1305")).into())))
+            }
+        }
+    }
+
+    /// The cipher that wraps a secret under a key used for nothing else.
+    pub(super) fn wrapping(key: &[u8; 32]) -> Self {
+        Self::ChaCha(Box::new(ChaCha20Poly1305::new(key.into())))
+    }
+
+    /// Decrypts in place; `false` (and `data` is of no use any more) if the tag is wrong.
+    pub(super) fn decrypt(&self, nonce: &[u8; 12], aad: &[u8], data: &mut [u8], tag: &[u8; 16]) -> bool {
+        match self {
+            Self::Ocb(cipher) => cipher.decrypt_inout_detached(nonce.into(), aad, data.into(), tag.into()),
+            Self::ChaCha(cipher) => cipher.decrypt_inout_detached(nonce.into(), aad, data.into(), tag.into()),
+        }
+        .is_ok()
+    }
+
+    /// Encrypts in place and gives the tag.
+    pub(super) fn encrypt(&self, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
+        match self {
+            Self::Ocb(cipher) => cipher.encrypt_inout_detached(nonce.into(), aad, data.into()),
+            Self::ChaCha(cipher) => cipher.encrypt_inout_detached(nonce.into(), aad, data.into()),
+        }
+        .expect("payloads are bounded far below the ciphers' limits")
+        .into()
+    }
+}
