@@ -1,7 +1,7 @@
 //! Borg 2 repositories: the whole format and every operation on it, and nothing else.
 //!
 //! This crate does no I/O, starts no thread, reads no clock and draws no randomness of its own: a *face* (the native
-//! program, WebAssembly) lends it those through arguments. It is `no_std` with `alloc`.
+//! program, WebAssembly) lends it those through [`store::Store`] and arguments. It is `no_std` with `alloc`.
 //!
 //! # Code map
 //!
@@ -11,7 +11,9 @@
 //! | - | - |
 //! | 0 ground | [`bytes`] [`id`] [`limits`] [`time`] |
 //! | 1 transforms: bytes to bytes | [`codec`] [`crypto`] [`msgpack`] |
-//! | 2 formats: bytes to types | [`archive`] [`item`] [`pattern`] [`select`] |
+//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`select`] [`store_object`] [`table`] |
+//! | 3 doors | [`store`] |
+//! | 4 doing | [`check`] [`repo`] |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -33,12 +35,19 @@ pub mod msgpack;
 
 pub mod archive;
 pub mod config;
+pub mod defaults;
+pub mod index;
 pub mod item;
 pub mod key;
+pub mod lock;
 pub mod name;
+pub mod object;
 pub mod pattern;
 pub mod select;
 pub mod store_object;
 pub mod table;
 
 pub mod store;
+
+pub mod check;
+pub mod repo;

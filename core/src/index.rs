@@ -1,0 +1,122 @@
+//! The chunk index: in which pack, and where in it, each chunk lies (repository layer, sections 5.4 to 5.6).
+
+use crate::id::{ChunkId, PackId};
+use crate::table::{self, Layout, TableError};
+use alloc::vec::Vec;
+use core::hash::{BuildHasherDefault, Hasher};
+use hashbrown::HashMap;
+
+const VALUE_BYTES: usize = 48;
+const LAYOUT: Layout = Layout {
+    value: "ChunkIndexEntry",
+    fields: &["flags", "size", "pack_id", "obj_offset", "obj_size"],
+    codes: &["I", "I", "32s", "I", "I"],
+    value_bytes: VALUE_BYTES,
+};
+
+/// Where a chunk's object lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Location {
+    /// The pack.
+    pub pack: PackId,
+    /// First byte in the pack.
+    pub offset: u32,
+    /// Length of the object in bytes.
+    pub size: u32,
+}
+
+/// All chunks that a repository has.
+///
+/// Packs are numbered, so that an entry costs 44 bytes and its slot instead of 80.
+#[derive(Debug, Default)]
+pub struct ChunkIndex {
+    slots: HashMap<ChunkId, Slot, BuildHasherDefault<IdHasher>>,
+    packs: Vec<PackId>,
+    pack_numbers: HashMap<PackId, u32, BuildHasherDefault<IdHasher>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    pack: u32,
+    offset: u32,
+    size: u32,
+}
+
+impl ChunkIndex {
+    /// Without any chunk.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the entries of a fragment's plaintext (section 5.6). An id that is there already moves: any copy is as good.
+    pub fn merge_fragment(&mut self, plaintext: &[u8]) -> Result<(), TableError> {
+        let entries = table::entries(plaintext, &LAYOUT)?;
+        self.slots.reserve(entries.len());
+        for (id, value) in entries {
+            // flags(4) size(4) pack(32) offset(4) size(4); flags and plaintext size mean nothing in a fragment
+            let pack = PackId(value[8..40].try_into().expect("a pack id's size"));
+            let word = |at: usize| u32::from_le_bytes(value[at..at + 4].try_into().expect("a word's size"));
+            self.insert(ChunkId(*id), Location { pack, offset: word(40), size: word(44) });
+        }
+        Ok(())
+    }
+
+    /// Adds one chunk, or moves it.
+    pub fn insert(&mut self, id: ChunkId, location: Location) {
+        let Location { pack, offset, size } = location;
+        let pack = *self.pack_numbers.entry(pack).or_insert_with(|| {
+            self.packs.push(pack);
+            u32::try_from(self.packs.len() - 1).expect("there are fewer packs than chunks fit into memory")
+        });
+        self.slots.insert(id, Slot { pack, offset, size });
+    }
+
+    /// Where a chunk lies.
+    pub fn get(&self, id: &ChunkId) -> Option<Location> {
+        self.slots.get(id).map(|slot| self.location(slot))
+    }
+
+    /// Number of chunks.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there is no chunk.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// All chunks, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (ChunkId, Location)> {
+        self.slots.iter().map(|(id, slot)| (*id, self.location(slot)))
+    }
+
+    /// Forgets all chunks that lie in these packs.
+    pub fn remove_packs(&mut self, packs: &[PackId]) {
+        let gone: Vec<u32> = packs.iter().filter_map(|pack| self.pack_numbers.get(pack).copied()).collect();
+        self.slots.retain(|_, slot| !gone.contains(&slot.pack));
+    }
+
+    fn location(&self, slot: &Slot) -> Location {
+        Location { pack: self.packs[slot.pack as usize], offset: slot.offset, size: slot.size }
+    }
+}
+
+/// Ids are hashes under a secret key, so their first eight bytes serve as they are. Whoever holds the key could choose
+/// ids that collide, and would only slow down readers of their own repository.
+#[derive(Debug, Default)]
+pub(crate) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        if let Some(first) = bytes.first_chunk() {
+            self.0 = u64::from_le_bytes(*first);
+        }
+    }
+
+    fn write_usize(&mut self, _length: usize) {} // the length of an id tells nothing
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

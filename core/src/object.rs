@@ -1,0 +1,276 @@
+//! Repository objects: a chunk as it is stored (repository layer, sections 5.1 and 5.2).
+//!
+//! ```text
+//! "BORG_OBJ"(8) version(1)=2 chunk id(32) meta_size(4) data_size(4) metadata envelope, data envelope
+//! ```
+
+use crate::codec::{Algorithm, DecodeError, Engine, Scratch};
+use crate::crypto::{EnvelopeError, Keys, Sessions};
+use crate::id::ChunkId;
+use crate::limits::MAX_DATA_SIZE;
+use crate::msgpack::{MsgpackError, Reader};
+use alloc::vec::Vec;
+
+/// What every object begins with.
+pub const MAGIC: &[u8; 8] = b"BORG_OBJ";
+const VERSION: u8 = 2;
+const ID_END: usize = MAGIC.len() + 1 + 32;
+/// Length of the header. Its first 41 bytes are authenticated with each envelope, the two sizes are not.
+pub const HEADER_BYTES: usize = ID_END + 4 + 4;
+
+/// What a chunk holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectType {
+    /// `A`: metadata of an archive.
+    Archive,
+    /// `C`: ids of item-stream chunks.
+    ItemPtrs,
+    /// `S`: a piece of an item stream.
+    Items,
+    /// `F`: a piece of a file's content.
+    Content,
+}
+
+impl ObjectType {
+    /// The letter in the metadata.
+    pub fn letter(self) -> char {
+        match self {
+            ObjectType::Archive => 'A',
+            ObjectType::ItemPtrs => 'C',
+            ObjectType::Items => 'S',
+            ObjectType::Content => 'F',
+        }
+    }
+
+    fn from_letter(letter: &[u8]) -> Option<Self> {
+        match letter {
+            b"A" => Some(ObjectType::Archive),
+            b"C" => Some(ObjectType::ItemPtrs),
+            b"S" => Some(ObjectType::Items),
+            b"F" => Some(ObjectType::Content),
+            _ => None,
+        }
+    }
+}
+
+/// The header of an object. Nothing in it can be trusted before an envelope is opened, and the sizes not even then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Which chunk it claims to be.
+    pub id: ChunkId,
+    /// Length of the metadata envelope.
+    pub meta_size: u32,
+    /// Length of the data envelope.
+    pub data_size: u32,
+}
+
+/// The metadata of an object: how its payload was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObjectMeta {
+    /// What it holds; `None` for a type that doesn't exist.
+    pub kind: Option<ObjectType>,
+    /// Length of the plaintext; absent where `auto` chose the compression.
+    pub size: Option<usize>,
+    /// How it is compressed.
+    pub compression: Algorithm,
+    /// The level byte; 255 where there is no level.
+    pub level: u8,
+    /// Length of the payload with its padding.
+    pub csize: usize,
+    /// Length of the payload without padding, if it is obfuscated.
+    pub psize: Option<usize>,
+    /// How it is obfuscated.
+    pub olevel: Option<i64>,
+}
+
+/// Why an object is not accepted. All of them mean damage or forgery, or a writer's fault.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectError {
+    /// It doesn't begin with a header of a known version.
+    #[error("no object header")]
+    Header,
+    /// The sizes in the header don't add up to the object's length.
+    #[error("header says {claimed} bytes, object has {found}")]
+    Length {
+        /// By the header.
+        claimed: u64,
+        /// Bytes that are there.
+        found: usize,
+    },
+    /// The metadata is not authentic.
+    #[error("metadata: {0}")]
+    MetaEnvelope(EnvelopeError),
+    /// The data is not authentic.
+    #[error("data: {0}")]
+    DataEnvelope(EnvelopeError),
+    /// The metadata is no map, or broken.
+    #[error("metadata: {0}")]
+    Meta(#[from] MsgpackError),
+    /// An entry of the metadata is missing or impossible.
+    #[error("metadata has an invalid {key}")]
+    Attribute {
+        /// The entry.
+        key: &'static str,
+    },
+    /// It holds something else than was wanted.
+    #[error("type {wanted:?} wanted, found {found:?}")]
+    Type {
+        /// What was asked for.
+        wanted: ObjectType,
+        /// What is there.
+        found: Option<ObjectType>,
+    },
+    /// The payload does not have the length that the metadata says.
+    #[error("payload of {found} bytes, metadata says {claimed}")]
+    PayloadSize {
+        /// By the metadata.
+        claimed: usize,
+        /// Bytes that are there.
+        found: usize,
+    },
+    /// The payload can't be decompressed.
+    #[error("{0}")]
+    Decode(#[from] DecodeError),
+    /// The content is authentic, but it is not what the id stands for.
+    #[error("content does not match the chunk id")]
+    Id,
+}
+
+impl Header {
+    /// Parses the beginning of an object.
+    pub fn parse(stored: &[u8]) -> Result<Header, ObjectError> {
+        let header = stored.first_chunk::<HEADER_BYTES>().ok_or(ObjectError::Header)?;
+        if !header.starts_with(MAGIC) || header[MAGIC.len()] != VERSION {
+            return Err(ObjectError::Header);
+        }
+        let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let id = header[MAGIC.len() + 1..ID_END].try_into().expect("an id's size");
+        Ok(Header { id: ChunkId(id), meta_size: word(ID_END), data_size: word(ID_END + 4) })
+    }
+
+    /// Length of the whole object by its header.
+    pub fn total(&self) -> u64 {
+        HEADER_BYTES as u64 + u64::from(self.meta_size) + u64::from(self.data_size)
+    }
+
+    /// Whether an object can have these sizes: one that is whole and no larger than any writer makes it.
+    pub fn is_plausible(&self, bytes_left: u64) -> bool {
+        self.total() <= bytes_left.min(MAX_DATA_SIZE as u64)
+    }
+}
+
+/// Opens objects: a worker's keys, engine, and all that it reuses from one object to the next.
+pub struct Opener<'k> {
+    /// The repository's secrets.
+    pub keys: &'k Keys,
+    engine: &'k dyn Engine,
+    sessions: Sessions,
+    scratch: Scratch,
+}
+
+impl<'k> Opener<'k> {
+    /// With nothing ready yet.
+    pub fn new(keys: &'k Keys, engine: &'k dyn Engine) -> Self {
+        Opener { keys, engine, sessions: Sessions::new(), scratch: Scratch::default() }
+    }
+
+    /// The sessions met so far, for store objects.
+    pub fn sessions(&mut self) -> &mut Sessions {
+        &mut self.sessions
+    }
+
+    /// Opens the metadata alone. `stored` holds the object's beginning, at least as far as the metadata goes.
+    pub fn open_meta(&mut self, stored: &mut [u8], id: ChunkId) -> Result<(Header, ObjectMeta), ObjectError> {
+        let header = Header::parse(stored)?;
+        let found = stored.len();
+        let (head, rest) = stored.split_at_mut(HEADER_BYTES);
+        let envelope = rest.get_mut(..header.meta_size as usize);
+        let envelope = envelope.ok_or(ObjectError::Length { claimed: header.total(), found })?;
+        let payload = self.keys.open(&mut self.sessions, envelope, &context(head, b'M'), &id.0);
+        let meta = ObjectMeta::decode(payload.map_err(ObjectError::MetaEnvelope)?)?;
+        if meta.csize + self.keys.suite().overhead() != header.data_size as usize {
+            return Err(ObjectError::PayloadSize { claimed: meta.csize, found: header.data_size as usize });
+        }
+        Ok((header, meta))
+    }
+
+    /// Opens an object whole: authenticates, decrypts and decompresses it into `plaintext`, which is empty on an error.
+    ///
+    /// The result is what the holder of the keys stored under `id`; that it has this id is for [`Opener::assert_id`] to say.
+    pub fn open(
+        &mut self,
+        stored: &mut [u8],
+        id: ChunkId,
+        wanted: Option<ObjectType>,
+        plaintext: &mut Vec<u8>,
+    ) -> Result<ObjectMeta, ObjectError> {
+        plaintext.clear();
+        let header = Header::parse(stored)?;
+        if header.total() != stored.len() as u64 {
+            return Err(ObjectError::Length { claimed: header.total(), found: stored.len() });
+        }
+        let (header, meta) = self.open_meta(stored, id)?;
+        if let Some(wanted) = wanted.filter(|&wanted| meta.kind != Some(wanted)) {
+            return Err(ObjectError::Type { wanted, found: meta.kind });
+        }
+        let (head, rest) = stored.split_at_mut(HEADER_BYTES);
+        let envelope = &mut rest[header.meta_size as usize..];
+        let payload = self.keys.open(&mut self.sessions, envelope, &context(head, b'D'), &id.0);
+        let payload = payload.map_err(ObjectError::DataEnvelope)?;
+        let payload = &payload[..meta.psize.unwrap_or(meta.csize)];
+        self.engine.decode(meta.compression, payload, meta.size, &mut self.scratch, plaintext)?;
+        Ok(meta)
+    }
+
+    /// Requires that `plaintext` is what `id` stands for. Keys that can't verify accept anything.
+    pub fn assert_id(&self, id: ChunkId, plaintext: &[u8]) -> Result<(), ObjectError> {
+        if !self.keys.verifies() || self.keys.chunk_id(plaintext) == id { Ok(()) } else { Err(ObjectError::Id) }
+    }
+}
+
+impl ObjectMeta {
+    fn decode(payload: &[u8]) -> Result<ObjectMeta, ObjectError> {
+        let invalid = |key| ObjectError::Attribute { key };
+        let (mut kind, mut ctype, mut level, mut csize) = (None, None, None, None);
+        let (mut size, mut psize, mut olevel) = (None, None, None);
+        let mut reader = Reader::new(payload);
+        for _ in 0..reader.map_len()? {
+            match reader.bytes()? {
+                b"type" => kind = ObjectType::from_letter(reader.bytes()?),
+                b"size" => size = Some(reader.integer()?),
+                b"ctype" => ctype = Some(reader.int().map_err(|_| invalid("ctype"))?),
+                b"clevel" => level = Some(reader.int().map_err(|_| invalid("clevel"))?),
+                b"csize" => csize = Some(reader.int().map_err(|_| invalid("csize"))?),
+                b"psize" => psize = Some(reader.integer()?),
+                b"olevel" => olevel = Some(reader.int().map_err(|_| invalid("olevel"))?),
+                _ => drop(reader.skip()?),
+            }
+        }
+        reader.finish()?;
+        let csize: usize = csize.ok_or(invalid("csize"))?;
+        let bounded = |value: Option<i128>, limit: usize, key| match value.map(usize::try_from) {
+            None => Ok(None),
+            Some(Ok(value)) if value <= limit => Ok(Some(value)),
+            Some(_) => Err(invalid(key)),
+        };
+        if csize > MAX_DATA_SIZE {
+            return Err(invalid("csize"));
+        }
+        Ok(ObjectMeta {
+            kind,
+            size: bounded(size, MAX_DATA_SIZE, "size")?,
+            compression: Algorithm::from_ctype(ctype.ok_or(invalid("ctype"))?).ok_or(invalid("ctype"))?,
+            level: level.unwrap_or(u8::MAX),
+            csize,
+            psize: bounded(psize, csize, "psize")?,
+            olevel,
+        })
+    }
+}
+
+/// The part of the header that is authenticated, and which of the two envelopes it is.
+fn context(head: &[u8], slot: u8) -> [u8; ID_END + 1] {
+    let mut context = [slot; ID_END + 1];
+    context[..ID_END].copy_from_slice(&head[..ID_END]);
+    context
+}

@@ -1,0 +1,239 @@
+use super::reader::{ChunkReader, ReadError};
+use crate::id::ChunkId;
+use crate::item::{Item, ItemError};
+use crate::msgpack::{MsgpackError, Reader, Skipper};
+use crate::object::ObjectType;
+use crate::store::Store;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+/// An item larger than this is none: it would describe a file of terabytes in smallest chunks.
+const MAX_ITEM_BYTES: usize = 1 << 30;
+/// How many bytes of would-be items are looked through, in all, in search of where items go on.
+const MAX_SEARCH_EFFORT: u64 = 1 << 30;
+/// The stream's consumed beginning is dropped when it has grown to this.
+const COMPACT_BYTES: usize = 1 << 20;
+
+/// The items of an archive, in the order they were archived.
+///
+/// Damage costs what it must: after a chunk of the stream that can't be read, or bytes that are no item, the stream goes on at
+/// the next position where an item begins.
+pub struct ItemStream {
+    pointers: VecDeque<ChunkId>,
+    pieces: VecDeque<ChunkId>,
+    buffer: Vec<u8>,
+    start: usize,
+    skipper: Skipper,
+    /// Something was lost, and the place where the next item begins is not found yet.
+    in_search: bool,
+    passed_over: usize,
+    effort: u64,
+    at_end: bool,
+}
+
+/// What stands in the stream.
+enum Ahead {
+    Item(Result<Item, ItemProblem>),
+    /// The beginning of an item.
+    Part,
+    /// Nothing that could become an item.
+    Nothing,
+}
+
+/// What went wrong with a part of an item stream. Items may be missing there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ItemProblem {
+    /// An object that lists chunks of the stream can't be read.
+    #[error("item pointers {id}: {source}")]
+    Pointers {
+        /// The object.
+        id: ChunkId,
+        /// Why.
+        source: ReadError,
+    },
+    /// An object that lists chunks of the stream is authentic, but is no list.
+    #[error("item pointers {id}: {source}")]
+    NoPointers {
+        /// The object.
+        id: ChunkId,
+        /// Why.
+        source: MsgpackError,
+    },
+    /// A chunk of the stream can't be read.
+    #[error("item stream chunk {id}: {source}")]
+    Chunk {
+        /// The chunk.
+        id: ChunkId,
+        /// Why.
+        source: ReadError,
+    },
+    /// A value of the stream is no usable item.
+    #[error("an item {0}")]
+    Item(ItemError),
+    /// Bytes of the stream are no items at all, or the stream ends inside one.
+    #[error("{bytes} bytes of the item stream are not items")]
+    Garbage {
+        /// How many were passed over.
+        bytes: usize,
+    },
+}
+
+impl ItemStream {
+    /// The stream of an archive whose metadata has these item pointers.
+    pub fn new(item_ptrs: &[ChunkId]) -> Self {
+        ItemStream {
+            pointers: item_ptrs.iter().copied().collect(),
+            pieces: VecDeque::new(),
+            buffer: Vec::new(),
+            start: 0,
+            skipper: Skipper::new(),
+            in_search: false,
+            passed_over: 0,
+            effort: 0,
+            at_end: false,
+        }
+    }
+
+    /// The next item, or what is wrong with the stream here; `None` at the end.
+    pub async fn next<S: Store>(&mut self, reader: &mut ChunkReader<'_, S>) -> Option<Result<Item, ItemProblem>> {
+        loop {
+            if self.in_search && self.search() {
+                self.in_search = false;
+                if self.passed_over > 0 {
+                    return Some(Err(ItemProblem::Garbage { bytes: core::mem::take(&mut self.passed_over) }));
+                }
+            }
+            if !self.in_search && self.start < self.buffer.len() {
+                match self.look() {
+                    Ahead::Item(item) => return Some(item),
+                    Ahead::Part if !self.at_end => {}
+                    Ahead::Part | Ahead::Nothing => {
+                        self.in_search = true;
+                        self.pass_over(1);
+                        continue;
+                    }
+                }
+            }
+            if self.at_end {
+                return None;
+            }
+            match self.refill(reader).await {
+                Some(Ok(())) => {}
+                Some(Err(problem)) => return Some(Err(problem)),
+                None => self.at_end = true,
+            }
+        }
+    }
+
+    /// What stands at the beginning of the buffer; an item is taken.
+    fn look(&mut self) -> Ahead {
+        let rest = &self.buffer[self.start..];
+        if !begins_map(rest) {
+            return Ahead::Nothing;
+        }
+        match self.skipper.advance(rest) {
+            Ok(true) => {}
+            Ok(false) if rest.len() <= MAX_ITEM_BYTES => return Ahead::Part,
+            Ok(false) | Err(_) => return Ahead::Nothing,
+        }
+        let end = self.skipper.position();
+        let item = Item::decode(&rest[..end]).map_err(ItemProblem::Item);
+        self.start += end;
+        self.skipper = Skipper::new();
+        Ahead::Item(item)
+    }
+
+    /// Moves to the next position where a whole, usable item begins. `false` if more data is needed to tell.
+    fn search(&mut self) -> bool {
+        while self.start < self.buffer.len() {
+            let rest = &self.buffer[self.start..];
+            if begins_item(rest) {
+                let mut skipper = Skipper::new();
+                let whole = skipper.advance(rest);
+                self.effort += skipper.position() as u64;
+                match whole {
+                    Ok(true) if Item::decode(&rest[..skipper.position()]).is_ok() => return true,
+                    Ok(false) if !self.at_end => return false,
+                    _ => {}
+                }
+            }
+            // Crafted bytes could make every position look like the beginning of an endless item.
+            let enough = self.effort > MAX_SEARCH_EFFORT;
+            self.pass_over(if enough { self.buffer.len() - self.start } else { 1 });
+        }
+        self.at_end
+    }
+
+    fn pass_over(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.passed_over += bytes;
+        self.skipper = Skipper::new();
+    }
+
+    /// Appends the next chunk of the stream; `None` when there is none.
+    async fn refill<S: Store>(&mut self, reader: &mut ChunkReader<'_, S>) -> Option<Result<(), ItemProblem>> {
+        while self.pieces.is_empty() {
+            let id = self.pointers.pop_front()?;
+            let lost = |problem| Some(Err(problem));
+            match reader.read(id, ObjectType::ItemPtrs).await.map(decode_pointers) {
+                Ok(Ok(pieces)) => self.pieces = pieces,
+                Ok(Err(source)) => return lost(self.cut(ItemProblem::NoPointers { id, source })),
+                Err(source) => return lost(self.cut(ItemProblem::Pointers { id, source })),
+            }
+        }
+        let id = self.pieces.pop_front()?;
+        if self.start >= COMPACT_BYTES {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+        match reader.read(id, ObjectType::Items).await {
+            Ok(plaintext) => self.buffer.extend_from_slice(plaintext),
+            Err(source) => return Some(Err(self.cut(ItemProblem::Chunk { id, source }))),
+        }
+        Some(Ok(()))
+    }
+
+    /// A part of the stream is lost: what is left of the item before it is of no use, and the next chunk begins anywhere.
+    fn cut(&mut self, problem: ItemProblem) -> ItemProblem {
+        self.passed_over += self.buffer.len() - self.start;
+        self.buffer.clear();
+        self.start = 0;
+        self.skipper = Skipper::new();
+        self.in_search = true;
+        problem
+    }
+}
+
+/// Items are maps of far fewer than 65536 keys.
+fn begins_map(data: &[u8]) -> bool {
+    matches!(data, [0x80..=0x8f | 0xde, ..])
+}
+
+/// Whether a map with a first key as items have it may begin here (data layer, section 9.3).
+fn begins_item(data: &[u8]) -> bool {
+    let key = match data {
+        [0x80..=0x8f, rest @ ..] => rest,
+        [0xde, _, _, rest @ ..] => rest,
+        _ => return false,
+    };
+    match key {
+        [marker @ 0xa1..=0xbf, rest @ ..] => {
+            let len = usize::from(marker & 0x1f);
+            let key = rest.get(..len).unwrap_or(rest);
+            key.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+        }
+        // The key is not here yet.
+        [] => true,
+        _ => false,
+    }
+}
+
+fn decode_pointers(plaintext: &[u8]) -> Result<VecDeque<ChunkId>, MsgpackError> {
+    let mut reader = Reader::new(plaintext);
+    let mut ids = VecDeque::new();
+    for _ in 0..reader.array_len()? {
+        ids.push_back(ChunkId(reader.byte_array()?));
+    }
+    reader.finish()?;
+    Ok(ids)
+}

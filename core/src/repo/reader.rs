@@ -1,0 +1,238 @@
+use super::index::load_index;
+use super::open::Repository;
+use crate::codec::Engine;
+use crate::crypto::Keys;
+use crate::id::{ChunkId, PackId};
+use crate::index::{ChunkIndex, Location};
+use crate::limits::MAX_DATA_SIZE;
+use crate::name::Key;
+use crate::object::{ObjectError, ObjectMeta, ObjectType, Opener};
+use crate::store::{Store, StoreError};
+use alloc::vec::Vec;
+
+/// How much of a pack is read at once where its objects are wanted one after another.
+const READ_AHEAD_BYTES: usize = 1 << 20;
+/// How many chunks of zeros are remembered.
+const KNOWN_ZEROS: usize = 64;
+
+/// Gives chunks by their ids: finds, reads, authenticates, decrypts and decompresses them.
+pub struct ChunkReader<'r, S> {
+    /// The repository that is read.
+    pub repository: &'r Repository<S>,
+    /// Where its chunks lie.
+    pub index: ChunkIndex,
+    /// What opens its objects.
+    pub opener: Opener<'r>,
+    window: Window,
+    object: Vec<u8>,
+    plaintext: Vec<u8>,
+    zeros: Vec<(ChunkId, usize)>,
+    assert_ids: bool,
+    lockless: Lockless,
+}
+
+/// The plaintext of a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// Bytes.
+    Data(&'a [u8]),
+    /// This many zero bytes.
+    Zeros(usize),
+}
+
+/// Why a chunk can't be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// The index doesn't have it.
+    #[error("not in the index")]
+    NotIndexed,
+    /// The pack that should have it is missing.
+    #[error("pack {pack} is missing")]
+    PackMissing {
+        /// The pack.
+        pack: PackId,
+    },
+    /// The pack ends before it.
+    #[error("pack {pack} is truncated: {found} of {expected} bytes")]
+    Truncated {
+        /// The pack.
+        pack: PackId,
+        /// Bytes wanted.
+        expected: usize,
+        /// Bytes that are there.
+        found: usize,
+    },
+    /// It is there, but damaged or forged.
+    #[error("{0}")]
+    Object(#[from] ObjectError),
+    /// Its plaintext is not as long as the item says.
+    #[error("{found} bytes, {expected} expected")]
+    Size {
+        /// By the item.
+        expected: u64,
+        /// Bytes that are there.
+        found: usize,
+    },
+    /// Without a lock: it is missing, and was so after the index had been loaded again.
+    #[error("the repository changed while it was read")]
+    Changed,
+    /// The storage failed.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+}
+
+/// What is read without a lock may vanish; the index is loaded again once.
+#[derive(Debug, PartialEq, Eq)]
+enum Lockless {
+    No,
+    Yes,
+    /// The packs that the new index names where the old one did, and that are missing all the same.
+    Reloaded {
+        missing: Vec<PackId>,
+    },
+}
+
+/// The part of a pack that was read last.
+#[derive(Default)]
+struct Window {
+    pack: Option<PackId>,
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'r, S: Store> ChunkReader<'r, S> {
+    /// Reads with an index that is loaded already.
+    pub fn new(repository: &'r Repository<S>, keys: &'r Keys, engine: &'r dyn Engine, index: ChunkIndex) -> Self {
+        ChunkReader {
+            repository,
+            index,
+            opener: Opener::new(keys, engine),
+            window: Window::default(),
+            object: Vec::new(),
+            plaintext: Vec::new(),
+            zeros: Vec::new(),
+            assert_ids: false,
+            lockless: Lockless::No,
+        }
+    }
+
+    /// Verify each chunk's id as well (data layer, section 5.1). Without that, what the keys' holder stored is believed.
+    pub fn assert_ids(&mut self, assert_ids: bool) {
+        self.assert_ids = assert_ids;
+    }
+
+    /// Nothing keeps other clients from removing what is read: load the index again once when something has vanished.
+    pub fn without_lock(&mut self) {
+        self.lockless = Lockless::Yes;
+    }
+
+    /// A chunk of a type. The result is valid until the next call.
+    pub async fn read(&mut self, id: ChunkId, wanted: ObjectType) -> Result<&[u8], ReadError> {
+        self.fetch(id, Some(wanted)).await?;
+        Ok(&self.plaintext)
+    }
+
+    /// A chunk of any type, with its metadata.
+    pub async fn read_any(&mut self, id: ChunkId) -> Result<(ObjectMeta, &[u8]), ReadError> {
+        let meta = self.fetch(id, None).await?;
+        Ok((meta, &self.plaintext))
+    }
+
+    /// A chunk of a file that must have `size` bytes. A missing chunk whose id proves that it holds nothing but zeros is
+    /// not missed.
+    pub async fn read_content(&mut self, id: ChunkId, size: u64) -> Result<Content<'_>, ReadError> {
+        if let Some(&(_, found)) = self.zeros.iter().find(|(zeros, _)| *zeros == id) {
+            return same_size(size, found).map(|()| Content::Zeros(found));
+        }
+        match self.fetch(id, Some(ObjectType::Content)).await {
+            Ok(_) => {}
+            Err(ReadError::NotIndexed) if self.is_zeros(id, size) => return Ok(Content::Zeros(size as usize)),
+            Err(error) => return Err(error),
+        }
+        same_size(size, self.plaintext.len())?;
+        if self.plaintext.iter().all(|&byte| byte == 0) {
+            self.zeros.truncate(KNOWN_ZEROS - 1);
+            self.zeros.insert(0, (id, self.plaintext.len()));
+            return Ok(Content::Zeros(self.plaintext.len()));
+        }
+        Ok(Content::Data(&self.plaintext))
+    }
+
+    fn is_zeros(&self, id: ChunkId, size: u64) -> bool {
+        let keys = self.opener.keys;
+        size <= MAX_DATA_SIZE as u64 && keys.verifies() && keys.chunk_id(&alloc::vec![0; size as usize]) == id
+    }
+
+    async fn fetch(&mut self, id: ChunkId, wanted: Option<ObjectType>) -> Result<ObjectMeta, ReadError> {
+        self.locate_or_reload(id).await?;
+        let meta = self.opener.open(&mut self.object, id, wanted, &mut self.plaintext)?;
+        if self.assert_ids {
+            self.opener.assert_id(id, &self.plaintext)?;
+        }
+        Ok(meta)
+    }
+
+    async fn locate_or_reload(&mut self, id: ChunkId) -> Result<(), ReadError> {
+        let error = match self.locate(id).await {
+            Err(error @ (ReadError::NotIndexed | ReadError::PackMissing { .. })) => error,
+            other => return other,
+        };
+        match (&mut self.lockless, error) {
+            (Lockless::Yes, _) => {}
+            (Lockless::Reloaded { missing }, ReadError::PackMissing { pack }) if !missing.contains(&pack) => {
+                return Err(ReadError::Changed);
+            }
+            (_, error) => return Err(error),
+        }
+        let before = self.index.get(&id);
+        self.index = load_index(self.repository, &mut self.opener).await.map_err(|_| ReadError::Changed)?;
+        self.window = Window::default();
+        let mut missing = Vec::new();
+        let result = match self.locate(id).await {
+            Err(ReadError::NotIndexed | ReadError::PackMissing { .. }) if self.index.get(&id) != before => {
+                Err(ReadError::Changed)
+            }
+            other => other,
+        };
+        if let Err(ReadError::PackMissing { pack }) = result {
+            missing.push(pack);
+        }
+        self.lockless = Lockless::Reloaded { missing };
+        result
+    }
+
+    /// Reads a chunk's object into `self.object`.
+    async fn locate(&mut self, id: ChunkId) -> Result<(), ReadError> {
+        let Location { pack, offset, size } = self.index.get(&id).ok_or(ReadError::NotIndexed)?;
+        let (offset, expected) = (u64::from(offset), size as usize);
+        if expected > MAX_DATA_SIZE {
+            // No writer makes one; nothing is allocated for the claim.
+            return Err(ObjectError::Length { claimed: expected as u64, found: 0 }.into());
+        }
+        if self.window.get(pack, offset, expected).is_none() {
+            let follows = self.window.pack == Some(pack) && self.window.offset <= offset;
+            let len = if follows { expected.max(READ_AHEAD_BYTES) } else { expected };
+            let bytes = match self.repository.store.read(&Key::Pack(pack), offset, len).await {
+                Err(error) if error.is_not_found() => return Err(ReadError::PackMissing { pack }),
+                other => other?,
+            };
+            self.window = Window { pack: Some(pack), offset, bytes };
+        }
+        let stored = self.window.get(pack, offset, expected);
+        let stored = stored.ok_or(ReadError::Truncated { pack, expected, found: self.window.bytes.len() })?;
+        self.object.clear();
+        self.object.extend_from_slice(stored);
+        Ok(())
+    }
+}
+
+impl Window {
+    fn get(&self, pack: PackId, offset: u64, len: usize) -> Option<&[u8]> {
+        let at = usize::try_from(offset.checked_sub(self.offset)?).ok()?;
+        self.bytes.get(at..at.checked_add(len)?).filter(|_| self.pack == Some(pack))
+    }
+}
+
+fn same_size(expected: u64, found: usize) -> Result<(), ReadError> {
+    if expected == found as u64 { Ok(()) } else { Err(ReadError::Size { expected, found }) }
+}
