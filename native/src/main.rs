@@ -1,1 +1,4 @@
+#[cfg(test)]
+mod engine;
+
 fn main() {}

@@ -2,7 +2,8 @@
 //!
 //! An [`Engine`] is a value that the caller passes in. [`PureRust`] is the one that needs nothing but this crate; a face
 //! may bring a faster one that yields the same plaintexts. A payload is hostile until its plaintext has been compared
-//! with the chunk's id, so every engine stops one byte beyond the longest plaintext that could be right.
+//! with the chunk's id: every engine stops one byte beyond the longest plaintext that could be right, and a damaged
+//! payload may well decode, to other bytes in every engine.
 
 mod error;
 mod lz4;

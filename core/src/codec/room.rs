@@ -45,7 +45,7 @@ impl Room {
         if full > limit {
             return Err(DecodeError::TooLarge { limit });
         }
-        Ok(full.saturating_mul(2).clamp(SMALLEST_GUESS, limit.max(SMALLEST_GUESS)).min(limit) + 1)
+        Ok(full.saturating_mul(2).max(SMALLEST_GUESS).min(limit) + 1)
     }
 
     /// Whether a plaintext may have this length.

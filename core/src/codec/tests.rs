@@ -25,9 +25,13 @@ fn vectors_decode_to_the_data_they_were_made_from() {
             None => continue,
         };
         assert_eq!(meta["csize"], payload.len());
+        let payload = match meta["psize"].as_u64() {
+            Some(without_padding) => &payload[..without_padding as usize],
+            None => &payload,
+        };
         for size in [Some(data.len()), None] {
             let mut out = b"left from the payload before".to_vec();
-            PureRust.decode(algorithm, &payload, size, &mut scratch, &mut out).unwrap();
+            PureRust.decode(algorithm, payload, size, &mut scratch, &mut out).unwrap();
             assert_eq!(out, data, "{}", vector["spec"]);
             decoded += 1;
         }
