@@ -125,7 +125,7 @@ impl Object<'_> {
         match self {
             Object::Open(fd) => fchmod(fd, mode),
             Object::Symlink(_) => Ok(()), // a link has no mode of its own
-            Object::Special(place) => change_mode_of_special(place, mode),
+            Object::Special(place) => place.change_mode(mode),
         }
     }
 
@@ -175,24 +175,4 @@ fn set_xattr_by_name(place: &Place<'_>, name: &[u8], value: &[u8]) -> Result<(),
 #[cfg(not(target_os = "linux"))]
 fn set_xattr_by_name(_place: &Place<'_>, _name: &[u8], _value: &[u8]) -> Result<(), Errno> {
     Err(Errno::OPNOTSUPP)
-}
-
-/// Changes the mode through a descriptor that only names the object: nobody can put a link in its place meanwhile.
-#[cfg(target_os = "linux")]
-fn change_mode_of_special(place: &Place<'_>, mode: Mode) -> Result<(), Errno> {
-    use super::target::file_type;
-    use rustix::fs::{CWD, FileType, OFlags, chmodat, fstat, openat};
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let node = openat(&place.parent, place.name, flags, Mode::empty())?;
-    match file_type(&fstat(&node)?) {
-        FileType::Fifo | FileType::CharacterDevice | FileType::BlockDevice => {
-            chmodat(CWD, super::proc_path(&node), mode, AtFlags::empty())
-        }
-        _ => Err(Errno::NOENT),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn change_mode_of_special(place: &Place<'_>, mode: Mode) -> Result<(), Errno> {
-    rustix::fs::chmodat(&place.parent, place.name, mode, AtFlags::SYMLINK_NOFOLLOW)
 }

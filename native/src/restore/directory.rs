@@ -1,11 +1,11 @@
 //! Directories: made at once, given their attributes when what is in them is done (data layer, section 11.1).
 
 use super::attributes::{Attributes, Object};
-use super::problem::Problem;
-use super::target::{file_type, is_below};
+use super::problem::{Cause, Problem};
+use super::target::{Refusal, file_type, is_below};
 use super::{Begun, Guarded, Inode, Restorer, flags};
 use portaborg_core::item::Item;
-use rustix::fs::{FileType, Mode, fchmod, fstat, mkdirat};
+use rustix::fs::{FileType, Mode, fstat, mkdirat};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -31,14 +31,16 @@ impl Restorer {
             let result = match make() {
                 Err(Errno::EXIST) => match place.stat() {
                     // It may be a subvolume, which would not come back: it is kept with what is in it.
-                    Ok(stat) if file_type(&stat) == FileType::Directory => place.open_directory().map(|directory| {
-                        self.flags_inherited |= self.options.flags && flags::are_inherited(&directory);
+                    Ok(stat) if file_type(&stat) == FileType::Directory => {
                         let mode = Mode::from_raw_mode(stat.st_mode);
                         if !mode.contains(Mode::RWXU) {
                             // If it is not ours to open up, the items in it will tell.
-                            let _ = fchmod(&directory, mode | Mode::RWXU);
+                            let _ = place.change_mode(mode | Mode::RWXU);
                         }
-                    }),
+                        self.flags_inherited |=
+                            self.options.flags && place.open_directory().is_ok_and(flags::are_inherited);
+                        Ok(())
+                    }
                     Ok(stat) => self.clear(&place, &stat).and_then(|()| make()),
                     Err(_) => make(),
                 },
@@ -75,7 +77,8 @@ impl Restorer {
         } else {
             match self.target.existing_place(&open.path) {
                 Ok(place) => place.open_directory().map(|fd| self.set_attributes(&open, guarding, fd.as_fd())),
-                Err(_) => Err(Errno::NOENT),
+                Err(Refusal::NotADirectory) => return self.report(&open.item_path, Cause::SymlinkParent),
+                Err(Refusal::Os(errno)) => Err(errno),
             }
         };
         if let Err(errno) = result {

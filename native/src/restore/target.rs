@@ -163,6 +163,26 @@ impl Place<'_> {
         openat(&self.parent, self.name, flags, Mode::empty())
     }
 
+    /// Changes the mode of what is there and is no symbolic link.
+    ///
+    /// This goes through a descriptor that only names the object: nobody can put a link in its place meanwhile, a pipe
+    /// does not block, and a directory need not be readable.
+    #[cfg(target_os = "linux")]
+    pub(super) fn change_mode(&self, mode: Mode) -> Result<(), Errno> {
+        use rustix::fs::{chmodat, fstat};
+        let node = openat(&self.parent, self.name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        match file_type(&fstat(&node)?) {
+            FileType::Symlink => Err(Errno::LOOP),
+            _ => chmodat(CWD, super::proc_path(&node), mode, AtFlags::empty()),
+        }
+    }
+
+    /// Changes the mode of what is there and is no symbolic link.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn change_mode(&self, mode: Mode) -> Result<(), Errno> {
+        rustix::fs::chmodat(&self.parent, self.name, mode, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
     /// Removes what is there: an empty directory or anything else.
     pub(super) fn remove(&self, stat: &Stat) -> Result<(), Errno> {
         let flags = if file_type(stat) == FileType::Directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };

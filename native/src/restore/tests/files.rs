@@ -1,6 +1,7 @@
 //! Content, holes, replaced and kept objects, and what can't be extracted.
 
 use super::*;
+use std::os::unix::fs::PermissionsExt;
 
 fn chunked(path: &str, chunks: &[&[u8]]) -> Item {
     let entries = chunks
@@ -130,6 +131,7 @@ fn existing_objects_are_replaced_but_directories_kept() {
     let place = Place::new();
     fs::write(place.at("file"), "old and longer").unwrap();
     fs::create_dir_all(place.at("kept/inside")).unwrap();
+    fs::set_permissions(place.at("kept"), fs::Permissions::from_mode(0o111)).unwrap();
     fs::create_dir(place.at("empty")).unwrap();
     fs::create_dir_all(place.at("full/inside")).unwrap();
     fs::write(place.at("becomes-directory"), "old").unwrap();
@@ -143,6 +145,7 @@ fn existing_objects_are_replaced_but_directories_kept() {
         file("becomes-directory/f", b"new"),
         symlink("file", Path::new("elsewhere")),
     ]);
+    assert_eq!(fs::metadata(place.at("kept")).unwrap().mode(), 0o040_755);
     let full = place.at("full").display().to_string();
     assert_eq!(problems, [format!("105 full: open: [Errno 21] Is a directory: '{full}'")]);
     assert!(place.at("kept/inside").is_dir() && place.at("full/inside").is_dir());
