@@ -1,3 +1,5 @@
+#[allow(dead_code)]
+mod restore;
 #[cfg(test)]
 mod engine;
 

@@ -1,0 +1,99 @@
+//! Directories: made at once, given their attributes when what is in them is done (data layer, section 11.1).
+
+use super::attributes::{Attributes, Object};
+use super::problem::{Cause, Problem};
+use super::target::{Refusal, file_type, is_below};
+use super::{Begun, Guarded, Inode, Restorer, flags};
+use portaborg_core::item::Item;
+use rustix::fs::{FileType, Mode, fstat, mkdirat};
+use rustix::io::Errno;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// The directories that the current item lies in, the outermost first, with what is to be set on each in the end.
+///
+/// Unlike Borg's, the target itself (item `.`) is left last and keeps its times; and `a` is left before `ab` is made.
+#[derive(Default)]
+pub(super) struct Directories(Vec<Open>);
+
+struct Open {
+    /// Below the target; empty for the target itself.
+    path: Vec<u8>,
+    /// As the item has it, for messages.
+    item_path: Vec<u8>,
+    attributes: Attributes,
+}
+
+impl Restorer {
+    pub(super) fn begin_directory(&mut self, item: &Item, path: &[u8]) -> Result<Begun, Problem> {
+        if !path.is_empty() {
+            let place = self.place(item, path)?;
+            let make = || mkdirat(&place.parent, place.name, Mode::RWXU);
+            let result = match make() {
+                Err(Errno::EXIST) => match place.stat() {
+                    // It may be a subvolume, which would not come back: it is kept with what is in it.
+                    Ok(stat) if file_type(&stat) == FileType::Directory => {
+                        let mode = Mode::from_raw_mode(stat.st_mode);
+                        if !mode.contains(Mode::RWXU) {
+                            // If it is not ours to open up, the items in it will tell.
+                            let _ = place.change_mode(mode | Mode::RWXU);
+                        }
+                        self.flags_inherited |=
+                            self.options.flags && place.open_directory().is_ok_and(flags::are_inherited);
+                        Ok(())
+                    }
+                    Ok(stat) => self.clear(&place, &stat).and_then(|()| make()),
+                    Err(_) => make(),
+                },
+                result => result,
+            };
+            result.map_err(|errno| self.refused(item, "mkdir", errno))?;
+        }
+        let attributes = self.attributes(item);
+        self.directories.0.push(Open { path: path.into(), item_path: item.path.clone(), attributes });
+        Ok(Begun::Done)
+    }
+
+    /// Leaves the directories that `path` does not lie in.
+    pub(super) fn leave_directories(&mut self, path: &[u8]) {
+        let contains = |open: &Open| !path.is_empty() && (open.path.is_empty() || is_below(path, &open.path));
+        while let Some(open) = self.directories.0.pop_if(|open| !contains(open)) {
+            self.leave(open);
+        }
+    }
+
+    /// Leaves all directories, the deepest first.
+    pub(super) fn leave_all_directories(&mut self) {
+        while let Some(open) = self.directories.0.pop() {
+            self.leave(open);
+        }
+    }
+
+    fn leave(&mut self, mut open: Open) {
+        let guarding = open.attributes.take_guarding_flags();
+        let result = if open.path.is_empty() {
+            let root = self.target.root().clone();
+            self.set_attributes(&open, guarding, root.as_fd());
+            Ok(())
+        } else {
+            match self.target.existing_place(&open.path) {
+                Ok(place) => place.open_directory().map(|fd| self.set_attributes(&open, guarding, fd.as_fd())),
+                Err(Refusal::NotADirectory) => return self.report(&open.item_path, Cause::SymlinkParent),
+                Err(Refusal::Os(errno)) => Err(errno),
+            }
+        };
+        if let Err(errno) = result {
+            let cause = self.refused(&Item { path: open.item_path.clone(), ..Item::default() }, "attrs", errno).cause;
+            self.report(&open.item_path, cause);
+        }
+    }
+
+    fn set_attributes(&mut self, open: &Open, guarding: Option<u32>, fd: BorrowedFd<'_>) {
+        for cause in open.attributes.apply(&Object::Open(fd)) {
+            self.report(&open.item_path, cause);
+        }
+        // Items of this directory may still come if the archive is not in the order of a walk.
+        if let (Some(bsdflags), Ok(stat)) = (guarding, fstat(fd)) {
+            self.guarded.push(Guarded { path: open.path.clone(), inode: Inode::of(&stat), bsdflags });
+        }
+    }
+}

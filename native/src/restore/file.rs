@@ -1,0 +1,185 @@
+//! Regular files: always made new, private until they are complete (data layer, section 11.2).
+
+use super::attributes::{Attributes, Object};
+use super::hardlink::{Identity, Linked};
+use super::problem::{Cause, Problem};
+use super::target::Place;
+use super::{Begun, Guarded, Inode, Made, Restorer};
+use portaborg_core::item::Item;
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, ftruncate, openat, statat, unlinkat};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A regular file that is being written. It depends on nothing else: several can be open at once.
+///
+/// Unless it is [finished](Self::finish), it is removed again: a file is there completely or not at all. Names that later
+/// items of the same `hlid` were given meanwhile stay; so it should be finished before they begin.
+pub(crate) struct OpenFile {
+    file: Option<File>,
+    parent: Arc<OwnedFd>,
+    name: Vec<u8>,
+    path: Vec<u8>,
+    absolute: Vec<u8>,
+    attributes: Attributes,
+    stated_size: Option<u64>,
+    written: u64,
+    ends_in_hole: bool,
+    sparse: bool,
+    failed: Option<Arc<AtomicBool>>,
+}
+
+impl OpenFile {
+    /// The item's path.
+    pub(crate) fn path(&self) -> &[u8] {
+        &self.path
+    }
+
+    /// Appends content, chunk by chunk: a chunk of zeros becomes a hole if holes are asked for. After an error the file
+    /// can only be [abandoned](Self::abandon).
+    pub(crate) fn write(&mut self, data: &[u8]) -> Result<(), Problem> {
+        if self.sparse && is_zero(data) {
+            return self.skip(data.len() as u64);
+        }
+        self.put(data)
+    }
+
+    /// Appends `len` bytes of zeros, as a hole if holes are asked for.
+    pub(crate) fn zeros(&mut self, len: u64) -> Result<(), Problem> {
+        if self.sparse {
+            return self.skip(len);
+        }
+        let mut left = len;
+        while left > 0 {
+            let part = left.min(ZEROS.len() as u64);
+            self.put(&ZEROS[..part as usize])?;
+            left -= part;
+        }
+        Ok(())
+    }
+
+    /// Gives the complete file its attributes and closes it. What fails is returned; the file stays.
+    pub(crate) fn finish(mut self) -> Vec<Problem> {
+        let Some(file) = self.file.take() else { return Vec::new() };
+        let mut causes = Vec::new();
+        if self.ends_in_hole
+            && let Err(errno) = ftruncate(&file, self.written)
+        {
+            causes.push(Cause::Os { operation: "truncate_and_attrs", errno, file: None });
+        }
+        causes.append(&mut self.attributes.apply(&Object::Open(file.as_fd())));
+        // Network file systems may tell only now that the content could not be stored.
+        if let Err(errno) = nix::unistd::close(file) {
+            let errno = Errno::from_raw_os_error(errno as i32);
+            causes.push(Cause::Os { operation: "close", errno, file: Some(self.absolute.clone()) });
+        }
+        if let Some(stated) = self.stated_size.filter(|&stated| stated != self.written) {
+            causes.push(Cause::Size { stated, written: self.written });
+        }
+        causes.into_iter().map(|cause| Problem { path: self.path.clone(), cause }).collect()
+    }
+
+    /// Removes the file, because its content can't be completed.
+    pub(crate) fn abandon(self) {}
+
+    fn put(&mut self, data: &[u8]) -> Result<(), Problem> {
+        let end = self.end_of(data.len() as u64)?;
+        let Some(file) = &self.file else { return Err(self.problem(Errno::BADF)) };
+        file.write_all_at(data, self.written).map_err(|error| self.problem(errno_of(&error)))?;
+        self.written = end;
+        self.ends_in_hole &= data.is_empty();
+        Ok(())
+    }
+
+    fn skip(&mut self, len: u64) -> Result<(), Problem> {
+        self.written = self.end_of(len)?;
+        self.ends_in_hole |= len > 0;
+        Ok(())
+    }
+
+    fn end_of(&self, len: u64) -> Result<u64, Problem> {
+        let end = self.written.checked_add(len).filter(|&end| end <= i64::MAX as u64);
+        end.ok_or_else(|| self.problem(Errno::FBIG))
+    }
+
+    fn problem(&self, errno: Errno) -> Problem {
+        let cause = Cause::Os { operation: "write", errno, file: None };
+        Problem { path: self.path.clone(), cause }
+    }
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        let Some(file) = self.file.take() else { return };
+        if let Some(failed) = &self.failed {
+            failed.store(true, Ordering::Relaxed);
+        }
+        let there = statat(&self.parent, &self.name[..], AtFlags::SYMLINK_NOFOLLOW);
+        if let (Ok(there), Ok(ours)) = (there, fstat(&file))
+            && Inode::of(&there) == Inode::of(&ours)
+        {
+            let _nothing_more_to_do = unlinkat(&self.parent, &self.name[..], AtFlags::empty());
+        }
+    }
+}
+
+impl Restorer {
+    pub(super) fn begin_file(&mut self, item: &Item, path: &[u8]) -> Result<Begun, Problem> {
+        let place = self.place(item, path)?;
+        match self.link(item, &place)? {
+            Linked::No => {}
+            Linked::Yes => return Ok(Begun::Done),
+            Linked::Unchanged => return Ok(Begun::Unchanged),
+        }
+        if item.chunks.is_none() && item.size != Some(0) {
+            return Err(Problem { path: item.path.clone(), cause: Cause::Missing("content") });
+        }
+        let file = match self.make(item, &place, "open", || create(&place))? {
+            Made::New(file) => file,
+            Made::Unchanged => return Ok(Begun::Unchanged),
+        };
+        let mut attributes = self.attributes(item);
+        let mut failed = None;
+        if item.hlid.is_some()
+            && let Ok(identity) = Identity::of_file(&file)
+        {
+            failed = self.links.remember(item, path, identity);
+            // Further names can't be given to an immutable file.
+            if let Some(bsdflags) = attributes.take_guarding_flags() {
+                self.guarded.push(Guarded { path: path.into(), inode: identity.inode, bsdflags });
+            }
+        }
+        Ok(Begun::File(Box::new(OpenFile {
+            file: Some(file),
+            name: place.name.into(),
+            path: item.path.clone(),
+            absolute: self.target.absolute(path),
+            parent: place.parent,
+            attributes,
+            stated_size: item.size,
+            written: 0,
+            ends_in_hole: false,
+            sparse: self.options.sparse,
+            failed,
+        })))
+    }
+}
+
+fn create(place: &Place<'_>) -> Result<File, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(&place.parent, place.name, flags, Mode::RUSR | Mode::WUSR).map(File::from)
+}
+
+fn is_zero(data: &[u8]) -> bool {
+    data.chunks(ZEROS.len()).all(|part| *part == ZEROS[..part.len()])
+}
+
+fn errno_of(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];

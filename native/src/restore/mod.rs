@@ -1,0 +1,289 @@
+//! Extraction: writes the items of an archive into a directory (data layer, section 11).
+//!
+//! [`Restorer::begin`] is called for the items in the archive's order and makes everything at once but the content of
+//! regular files, which is written through an [`OpenFile`]. Nothing outside the target is ever touched: each object is
+//! reached from the target's descriptor without following a symbolic link, and is always made new, never written through
+//! a name that was there before.
+#![forbid(unsafe_code)]
+
+mod acl;
+mod attributes;
+mod directory;
+mod file;
+mod flags;
+mod hardlink;
+mod owner;
+mod problem;
+mod special;
+mod target;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use file::OpenFile;
+pub(crate) use problem::{Cause, Problem};
+
+use attributes::Attributes;
+use directory::Directories;
+use hardlink::{HardLinks, Identity};
+use owner::Names;
+use portaborg_core::item::{FileType, Item};
+use rustix::fs::{Stat, fstat};
+use rustix::io::Errno;
+use std::borrow::Cow;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+use target::{Place, Refusal, Target, file_type, mode};
+
+/// What is restored, and how (command line, section 1.2, `extract`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Owners and access control lists by number, not by name.
+    pub(crate) numeric_ids: bool,
+    /// File flags are set.
+    pub(crate) flags: bool,
+    /// Access control lists are set.
+    pub(crate) acls: bool,
+    /// Extended attributes are set.
+    pub(crate) xattrs: bool,
+    /// Chunks of nothing but zeros become holes.
+    pub(crate) sparse: bool,
+    /// Files that are there already, with the right mode, size and modification time, are kept.
+    pub(crate) continue_extraction: bool,
+    /// Bits that parent directories don't get which must be made although the archive has no item for them.
+    pub(crate) umask: u32,
+}
+
+/// An extraction into one directory.
+pub(crate) struct Restorer {
+    target: Target,
+    options: Options,
+    names: Names,
+    links: HardLinks,
+    directories: Directories,
+    guarded: Vec<Guarded>,
+    /// Whether new objects may get flags from a directory that was there before.
+    flags_inherited: bool,
+    problems: Vec<Problem>,
+}
+
+/// What [`Restorer::begin`] did with an item.
+pub(crate) enum Begun {
+    /// The object is there. A directory gets its attributes when the items in it are done.
+    Done,
+    /// It was there already, and the extraction is continued.
+    Unchanged,
+    /// A regular file that waits for its content.
+    File(Box<OpenFile>),
+}
+
+/// Flags that forbid changes which are still to come, set when everything is there.
+struct Guarded {
+    path: Vec<u8>,
+    inode: Inode,
+    bsdflags: u32,
+}
+
+/// Identifies an object of the file system as long as it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Inode {
+    device: u64,
+    number: u64,
+}
+
+/// What came of making an object.
+enum Made<T> {
+    New(T),
+    Unchanged,
+}
+
+impl Default for Options {
+    /// Everything is restored; implicit directories are private, by the umask that Borg sets.
+    fn default() -> Self {
+        Options {
+            numeric_ids: false,
+            flags: true,
+            acls: true,
+            xattrs: true,
+            sparse: false,
+            continue_extraction: false,
+            umask: 0o077,
+        }
+    }
+}
+
+impl Restorer {
+    /// Extracts into the directory `target`, which must exist.
+    pub(crate) fn open(target: &Path, options: Options) -> io::Result<Restorer> {
+        let target = Target::open(target, options.umask)?;
+        Ok(Restorer {
+            flags_inherited: options.flags && flags::are_inherited(target.root()),
+            target,
+            options,
+            names: Names::default(),
+            links: HardLinks::default(),
+            directories: Directories::default(),
+            guarded: Vec::new(),
+            problems: Vec::new(),
+        })
+    }
+
+    /// Makes the item's object. Its path must be stripped of leading components before, where that is asked for.
+    ///
+    /// An error is the end of this item only. Lesser problems, also of directories that are left for it, are given by
+    /// [`take_problems`](Self::take_problems).
+    pub(crate) fn begin(&mut self, item: &Item) -> Result<Begun, Problem> {
+        let fail = |cause| Problem { path: item.path.clone(), cause };
+        let path = relative(&item.path).map_err(fail)?;
+        self.leave_directories(&path);
+        let Some(mode) = item.mode else { return Err(fail(Cause::NoMode)) };
+        match item.file_type() {
+            Some(FileType::Directory) => self.begin_directory(item, &path),
+            Some(FileType::Regular) if path.is_empty() => Err(self.refused(item, "open", Errno::ISDIR)),
+            Some(FileType::Regular) => self.begin_file(item, &path),
+            None | Some(FileType::Other(_)) => Err(fail(Cause::UnknownType(mode))),
+            Some(_) if path.is_empty() => Err(self.refused(item, "mknod", Errno::EXIST)),
+            Some(file_type) => self.make_special(item, file_type, &path),
+        }
+    }
+
+    /// The lesser problems since the last call, in order.
+    pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
+        std::mem::take(&mut self.problems)
+    }
+
+    /// Gives the remaining directories their attributes, deepest first, and returns all problems not taken yet.
+    /// All files must be finished before.
+    pub(crate) fn finish(mut self) -> Vec<Problem> {
+        self.leave_all_directories();
+        for guarded in std::mem::take(&mut self.guarded) {
+            if let Err(errno) = self.guard(&guarded) {
+                self.report(&guarded.path, Cause::Flags(errno));
+            }
+        }
+        self.problems
+    }
+
+    fn guard(&mut self, guarded: &Guarded) -> Result<(), Errno> {
+        use rustix::fs::{Mode, OFlags, openat};
+        let file;
+        let fd = if guarded.path.is_empty() {
+            self.target.root().as_fd()
+        } else {
+            // What is there now is opened only if it is what was made; what was removed again needs no flags.
+            let Ok(place) = self.target.existing_place(&guarded.path) else { return Ok(()) };
+            if !place.stat().is_ok_and(|stat| Inode::of(&stat) == guarded.inode) {
+                return Ok(());
+            }
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            file = openat(&place.parent, place.name, flags, Mode::empty())?;
+            file.as_fd()
+        };
+        if Inode::of(&fstat(fd)?) == guarded.inode { flags::set(fd, guarded.bsdflags) } else { Ok(()) }
+    }
+
+    /// Where the item's object belongs.
+    fn place<'a>(&mut self, item: &Item, path: &'a [u8]) -> Result<Place<'a>, Problem> {
+        self.target.place(path).map_err(|refusal| match refusal {
+            Refusal::NotADirectory => Problem { path: item.path.clone(), cause: Cause::SymlinkParent },
+            Refusal::Os(errno) => self.refused(item, "makedirs", errno),
+        })
+    }
+
+    /// Runs `make`, which fails if there is something already; then that is removed, or kept if it is what the item says
+    /// and the extraction is continued.
+    fn make<T>(
+        &mut self,
+        item: &Item,
+        place: &Place<'_>,
+        operation: &'static str,
+        make: impl Fn() -> Result<T, Errno>,
+    ) -> Result<Made<T>, Problem> {
+        let result = match make() {
+            Err(Errno::EXIST) => match place.stat() {
+                Ok(stat) if self.options.continue_extraction && is_same(item, &stat) => {
+                    if item.hlid.is_some()
+                        && let Ok(identity) = Identity::at(place)
+                    {
+                        self.links.remember(item, place.path, identity);
+                    }
+                    return Ok(Made::Unchanged);
+                }
+                Ok(stat) => self.clear(place, &stat).and_then(|()| make()),
+                Err(_) => make(),
+            },
+            result => result,
+        };
+        match result {
+            Ok(made) => Ok(Made::New(made)),
+            Err(errno) => Err(self.refused(item, operation, errno)),
+        }
+    }
+
+    /// Removes what is in the way of an item that is no directory.
+    fn clear(&mut self, place: &Place<'_>, stat: &Stat) -> Result<(), Errno> {
+        let is_directory = file_type(stat) == rustix::fs::FileType::Directory;
+        place.remove(stat).map_err(|errno| if is_directory { Errno::ISDIR } else { errno })?;
+        if is_directory {
+            self.target.forget(place.path);
+        }
+        self.links.forget_inode(Inode::of(stat));
+        Ok(())
+    }
+
+    fn attributes(&mut self, item: &Item) -> Attributes {
+        Attributes::new(item, &self.options, self.flags_inherited, &mut self.names)
+    }
+
+    fn refused(&self, item: &Item, operation: &'static str, errno: Errno) -> Problem {
+        let file = Some(self.target.absolute(&item.path));
+        Problem { path: item.path.clone(), cause: Cause::Os { operation, errno, file } }
+    }
+
+    fn report(&mut self, path: &[u8], cause: Cause) {
+        self.problems.push(Problem { path: path.into(), cause });
+    }
+}
+
+impl Inode {
+    #[allow(clippy::unnecessary_cast, reason = "the fields have other types on macOS")]
+    fn of(stat: &Stat) -> Inode {
+        Inode { device: stat.st_dev as u64, number: stat.st_ino as u64 }
+    }
+}
+
+/// The path below the target in plain components; empty for the target itself.
+fn relative(path: &[u8]) -> Result<Cow<'_, [u8]>, Cause> {
+    if path.len() > MAX_PATH_BYTES {
+        return Err(Cause::Os { operation: "makedirs", errno: Errno::NAMETOOLONG, file: None });
+    }
+    let components = || path.split(|&byte| byte == b'/');
+    if components().any(|component| component == b"..") {
+        return Err(Cause::PathTraversal);
+    }
+    let plain = |component: &&[u8]| !matches!(*component, b"" | b".");
+    if components().all(|component| plain(&component)) {
+        return Ok(Cow::Borrowed(path));
+    }
+    Ok(Cow::Owned(components().filter(plain).collect::<Vec<_>>().join(&b'/')))
+}
+
+/// Whether what is there was made from this item by an extraction before (data layer, section 11.2). Only regular files
+/// are asked about: directories are kept anyway, and the rest is made again.
+fn is_same(item: &Item, stat: &Stat) -> bool {
+    let mtime = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
+    file_type(stat) == rustix::fs::FileType::RegularFile
+        && item.mode == Some(mode(stat))
+        && u64::try_from(stat.st_size) == Ok(item.size.unwrap_or_else(|| item.content_size()))
+        && mtime == item.mtime.as_nanos()
+}
+
+/// The name under which Linux shows an open file to its process.
+#[cfg(target_os = "linux")]
+fn proc_path(fd: &impl std::os::fd::AsRawFd) -> Vec<u8> {
+    format!("/proc/self/fd/{}", fd.as_raw_fd()).into_bytes()
+}
+
+/// Longest path that is extracted, in bytes: four times what Linux takes at once, so that one item can't cost millions of
+/// directories.
+const MAX_PATH_BYTES: usize = 16 * 1024;

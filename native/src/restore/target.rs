@@ -1,0 +1,250 @@
+//! The directory that is extracted into, and the way to what lies below it without ever following a symbolic link.
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, mkdirat, openat, statat, unlinkat};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An open target directory. Whatever happens below it is relative to a directory that was reached from it name by name.
+pub(super) struct Target {
+    root: Arc<OwnedFd>,
+    absolute: Vec<u8>,
+    beneath: Beneath,
+    implicit_mode: Mode,
+    /// Directories that were used of late, the last one in front, by their path below the target.
+    recent: Vec<(Vec<u8>, Arc<OwnedFd>)>,
+}
+
+/// How a path of several components is opened without following symbolic links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beneath {
+    /// The kernel does it in one call (Linux 5.6 and later).
+    #[cfg(target_os = "linux")]
+    Openat2,
+    /// Component by component, each without following it.
+    Stepwise,
+}
+
+/// A name in an open directory.
+pub(super) struct Place<'a> {
+    /// The directory.
+    pub(super) parent: Arc<OwnedFd>,
+    /// The last component of `path`.
+    pub(super) name: &'a [u8],
+    /// The whole path below the target.
+    pub(super) path: &'a [u8],
+}
+
+/// Why a directory below the target can't be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// A component is a symbolic link or another thing that is no directory.
+    NotADirectory,
+    /// The system refused.
+    Os(Errno),
+}
+
+impl Target {
+    /// Opens the directory `path`; symbolic links in `path` itself are the user's, and followed.
+    ///
+    /// `umask` is taken from the mode of directories that must be made although the archive has no item for them.
+    pub(super) fn open(path: &Path, umask: u32) -> io::Result<Target> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = openat(CWD, path, flags, Mode::empty())?;
+        Ok(Target {
+            beneath: Beneath::available(&root),
+            root: Arc::new(root),
+            absolute: std::path::absolute(path)?.into_os_string().into_vec(),
+            implicit_mode: Mode::from_bits_truncate((0o777 & !umask) as _) | Mode::RWXU,
+            recent: Vec::new(),
+        })
+    }
+
+    /// The target directory itself.
+    pub(super) fn root(&self) -> &Arc<OwnedFd> {
+        &self.root
+    }
+
+    /// The absolute path of an item, for messages.
+    pub(super) fn absolute(&self, path: &[u8]) -> Vec<u8> {
+        let mut absolute = self.absolute.clone();
+        if absolute.last() != Some(&b'/') {
+            absolute.push(b'/');
+        }
+        absolute.extend_from_slice(path);
+        absolute
+    }
+
+    /// Where the object `path` belongs. Missing parent directories are made.
+    pub(super) fn place<'a>(&mut self, path: &'a [u8]) -> Result<Place<'a>, Refusal> {
+        let (parent, name) = split(path);
+        Ok(Place { parent: self.directory(parent, true)?, name, path })
+    }
+
+    /// Where the object `path` is, if its parent directory is still there.
+    pub(super) fn existing_place<'a>(&mut self, path: &'a [u8]) -> Result<Place<'a>, Refusal> {
+        let (parent, name) = split(path);
+        Ok(Place { parent: self.directory(parent, false)?, name, path })
+    }
+
+    /// Must be called when the directory `path` was removed: what is at `path` from now on is another object.
+    pub(super) fn forget(&mut self, path: &[u8]) {
+        self.recent.retain(|(recent, _)| recent != path && !is_below(recent, path));
+    }
+
+    /// Goes component by component from now on, as on a system without `openat2`.
+    #[cfg(test)]
+    pub(super) fn go_stepwise(&mut self) {
+        self.beneath = Beneath::Stepwise;
+    }
+
+    fn directory(&mut self, path: &[u8], create: bool) -> Result<Arc<OwnedFd>, Refusal> {
+        if path.is_empty() {
+            return Ok(self.root.clone());
+        }
+        if let Some(hit) = self.recent.iter().position(|(recent, _)| recent == path) {
+            self.recent[..=hit].rotate_right(1);
+            return Ok(self.recent[0].1.clone());
+        }
+        let nearest = self.recent.iter().filter(|(recent, _)| is_below(path, recent)).max_by_key(|(p, _)| p.len());
+        let (start, rest) = match nearest {
+            Some((recent, fd)) => (fd.clone(), &path[recent.len() + 1..]),
+            None => (self.root.clone(), path),
+        };
+        let fd = Arc::new(self.descend(&start, rest, create)?);
+        self.recent.truncate(RECENT_DIRECTORIES - 1);
+        self.recent.insert(0, (path.into(), fd.clone()));
+        Ok(fd)
+    }
+
+    fn descend(&self, start: &OwnedFd, path: &[u8], create: bool) -> Result<OwnedFd, Refusal> {
+        #[cfg(target_os = "linux")]
+        if self.beneath == Beneath::Openat2 {
+            match open_beneath(start, path) {
+                Ok(fd) => return Ok(fd),
+                Err(Errno::LOOP | Errno::NOTDIR | Errno::XDEV) => return Err(Refusal::NotADirectory),
+                Err(Errno::NOENT) if create => {}
+                // A path longer than the system takes at once, or a rename meanwhile.
+                Err(Errno::NAMETOOLONG | Errno::AGAIN) => {}
+                Err(errno) => return Err(Refusal::Os(errno)),
+            }
+        }
+        let mut current: Option<OwnedFd> = None;
+        for name in path.split(|&byte| byte == b'/') {
+            let from = current.as_ref().unwrap_or(start);
+            let next = match open_step(from, name) {
+                Err(Errno::NOENT) if create => match mkdirat(from, name, self.implicit_mode) {
+                    Ok(()) | Err(Errno::EXIST) => open_step(from, name),
+                    Err(errno) => Err(errno),
+                },
+                other => other,
+            };
+            current = Some(next.map_err(|errno| match errno {
+                Errno::LOOP | Errno::NOTDIR | Errno::MLINK => Refusal::NotADirectory,
+                errno => Refusal::Os(errno),
+            })?);
+        }
+        current.ok_or(Refusal::Os(Errno::NOENT))
+    }
+}
+
+impl Place<'_> {
+    /// What is there, not followed if it is a symbolic link.
+    pub(super) fn stat(&self) -> Result<Stat, Errno> {
+        statat(&self.parent, self.name, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// Opens the directory that is there, for its attributes.
+    pub(super) fn open_directory(&self) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat(&self.parent, self.name, flags, Mode::empty())
+    }
+
+    /// Changes the mode of what is there and is no symbolic link.
+    ///
+    /// This goes through a descriptor that only names the object: nobody can put a link in its place meanwhile, a pipe
+    /// does not block, and a directory need not be readable.
+    #[cfg(target_os = "linux")]
+    pub(super) fn change_mode(&self, mode: Mode) -> Result<(), Errno> {
+        use rustix::fs::{chmodat, fstat};
+        let node = openat(&self.parent, self.name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+        match file_type(&fstat(&node)?) {
+            FileType::Symlink => Err(Errno::LOOP),
+            _ => chmodat(CWD, super::proc_path(&node), mode, AtFlags::empty()),
+        }
+    }
+
+    /// Changes the mode of what is there and is no symbolic link.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn change_mode(&self, mode: Mode) -> Result<(), Errno> {
+        rustix::fs::chmodat(&self.parent, self.name, mode, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// Removes what is there: an empty directory or anything else.
+    pub(super) fn remove(&self, stat: &Stat) -> Result<(), Errno> {
+        let flags = if file_type(stat) == FileType::Directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        unlinkat(&self.parent, self.name, flags)
+    }
+}
+
+impl Beneath {
+    /// Asks the kernel for what it can do. Old sandboxes answer an unknown call with "not permitted".
+    fn available(_root: &OwnedFd) -> Beneath {
+        #[cfg(target_os = "linux")]
+        if open_beneath(_root, b".").is_ok() {
+            return Beneath::Openat2;
+        }
+        Beneath::Stepwise
+    }
+}
+
+/// The type of what was examined.
+pub(super) fn file_type(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+/// The type and the permissions of what was examined.
+#[allow(clippy::useless_conversion, reason = "the field is narrower on macOS")]
+pub(super) fn mode(stat: &Stat) -> u32 {
+    stat.st_mode.into()
+}
+
+#[cfg(target_os = "linux")]
+fn open_beneath(start: &OwnedFd, path: &[u8]) -> Result<OwnedFd, Errno> {
+    use rustix::fs::{ResolveFlags, openat2};
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    openat2(start, path, STEP, Mode::empty(), resolve)
+}
+
+fn open_step(parent: &OwnedFd, name: &[u8]) -> Result<OwnedFd, Errno> {
+    // The callers pass neither an empty name nor dots; this keeps it true for every path there will ever be.
+    if matches!(name, b"" | b"." | b"..") {
+        return Err(Errno::INVAL);
+    }
+    openat(parent, name, STEP | OFlags::NOFOLLOW, Mode::empty())
+}
+
+/// The parent and the last component.
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|&byte| byte == b'/') {
+        Some(slash) => (&path[..slash], &path[slash + 1..]),
+        None => (b"", path),
+    }
+}
+
+/// Whether `path` lies strictly below the directory `ancestor`.
+pub(super) fn is_below(path: &[u8], ancestor: &[u8]) -> bool {
+    path.len() > ancestor.len() && path.starts_with(ancestor) && path[ancestor.len()] == b'/'
+}
+
+/// Directories on the way need to be searched only, not read.
+#[cfg(target_os = "linux")]
+const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const STEP: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Directories that are kept open. A depth-first walk needs the current one and its ancestors.
+const RECENT_DIRECTORIES: usize = 16;
