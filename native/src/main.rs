@@ -1,6 +1,3 @@
-#[allow(dead_code)]
 mod restore;
-#[cfg(test)]
-mod engine;
 
 fn main() {}
