@@ -11,7 +11,7 @@
 //! | - | - |
 //! | 0 ground | [`bytes`] [`id`] [`limits`] [`time`] |
 //! | 1 transforms: bytes to bytes | [`codec`] [`crypto`] [`msgpack`] |
-//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`select`] [`store_object`] [`table`] |
+//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
 //! | 4 doing | [`check`] [`repo`] |
 
@@ -43,6 +43,7 @@ pub mod lock;
 pub mod name;
 pub mod object;
 pub mod pattern;
+pub mod placeholder;
 pub mod select;
 pub mod store_object;
 pub mod table;

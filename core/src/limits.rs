@@ -1,5 +1,11 @@
 //! Facts of the format: sizes, magics and versions. Changing one breaks repositories.
 
+/// The release whose format, options and outputs this crate follows; front ends choose their syntax by it.
+pub const BORG_VERSION: &str = "2.0.0b25";
+
+/// Major, minor and patch number of [`BORG_VERSION`].
+pub const BORG_RELEASE: [u8; 3] = [2, 0, 0];
+
 /// The repository version that this crate reads (repository layer, section 2.1).
 pub const REPOSITORY_VERSION: u32 = 5;
 

@@ -1,3 +1,66 @@
-mod restore;
+//! The command-line program: a drop-in for `borg` over [`portaborg_core`].
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+mod app;
+mod archives;
+mod cli;
+mod command;
+mod dirs;
+mod display;
+mod engine;
+mod failure;
+mod folder;
+mod format;
+mod host;
+mod interrupt;
+mod items;
+mod json;
+mod location;
+mod log;
+mod matching;
+mod passphrase;
+mod progress;
+mod prompt;
+mod restore;
+mod security;
+mod session;
+mod status;
+mod store_stats;
+
+use app::App;
+use clap::Parser;
+use cli::Cli;
+use failure::Failure;
+use log::{ARCHIVER, Level, Message, SHOW_RC, SHOW_VERSION};
+use portaborg_core::limits::BORG_VERSION;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let app = App::new(cli.common);
+    if app.common.show_version {
+        app.log.message(&Message::new(Level::Info, SHOW_VERSION, format!("borgbackup version {BORG_VERSION}")));
+    }
+    let result = run(&app, &cli.command);
+    if let Err(failure) = &result {
+        app.log.message(&Message::new(Level::Error, ARCHIVER, failure.text.as_str()).with_msgid(failure.msgid));
+    }
+    let code = app.status.exit_code(&result);
+    if app.common.show_rc {
+        let (level, word) = match code {
+            0 => (Level::Info, "success"),
+            1 | 100..=127 => (Level::Warning, "warning"),
+            2..=99 => (Level::Error, "error"),
+            _ => (Level::Error, "signal"),
+        };
+        app.log.message(&Message::new(level, SHOW_RC, format!("terminating with {word} status, rc {code}")));
+    }
+    ExitCode::from(code)
+}
+
+fn run(app: &App, command: &cli::Command) -> Result<(), Failure> {
+    interrupt::watch().map_err(|error| Failure::error(format_args!("can not watch for signals: {error}")))?;
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(app.common.umask & 0o777));
+    command::run(app, command)
+}

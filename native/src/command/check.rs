@@ -1,0 +1,465 @@
+use crate::app::App;
+use crate::archives::{self, Archive, Reader, shown_name};
+use crate::cli::ArchiveFilters;
+use crate::display::terminal::Target;
+use crate::failure::Failure;
+use crate::format::archive::ArchiveFormat;
+use crate::interrupt;
+use crate::progress::{Label, Percent, Unit, default_pace};
+use crate::session::{Held, Lock, Session, fresh_session};
+use clap::Args;
+use portaborg_core::bytes::lossy;
+use portaborg_core::check::{
+    ArchiveFinding, CheckedPacks, DataFinding, DataSummary, MissingChunks, PackCheck, PackFinding, PackSummary,
+    RecordsError, check_archive, check_packs, verify_data,
+};
+use portaborg_core::repo::{ArchiveProblem, DefaultsError, ReadError};
+use portaborg_core::select::{Candidate, TimeSpan};
+use portaborg_core::store::now;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::env;
+use std::ops::ControlFlow;
+
+const FORMAT: &str = "{archive} {time} {id}";
+
+/// The check command verifies the consistency of a repository and its archives. It changes nothing but the record of which
+/// packs were checked when.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// only perform repository checks
+    #[arg(long, conflicts_with = "archives_only")]
+    repository_only: bool,
+
+    /// only perform archive checks
+    #[arg(long)]
+    archives_only: bool,
+
+    /// perform cryptographic archive data integrity verification (reads all data)
+    #[arg(long)]
+    verify_data: bool,
+
+    /// reuse results of earlier checks of packs that are younger than TIMESPAN, e.g. 4w or 12m
+    #[arg(long, value_name = "TIMESPAN")]
+    max_age: Option<String>,
+
+    /// perform only a partial repository check for at most SECONDS seconds (default: unlimited)
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    max_duration: u32,
+
+    /// specify format for archive listing (default: "{archive} {time} {id}")
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+
+    #[command(flatten)]
+    filters: ArchiveFilters,
+}
+
+/// Checks what is asked for, and tells of everything that is not as it should be.
+pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
+    options.assert_consistent()?;
+    let max_age_secs = options.max_age_secs(app)?;
+    let text = options.format.clone().or_else(|| env::var("BORG_CHECK_FORMAT").ok()).unwrap_or_else(|| FORMAT.into());
+    let format = ArchiveFormat::compile(&text).map_err(Failure::command)?;
+    let session = Session::open(app)?;
+    let mut held = session.lock(app, Lock::Exclusive)?;
+    let mut check = Check { app, session: &session, held: &mut held };
+    let mut clean = true;
+    let mut index = None;
+    if !options.archives_only {
+        let ask = PackCheck {
+            max_age_secs,
+            max_duration_secs: Some(options.max_duration.into()).filter(|&duration| duration > 0),
+        };
+        let summary = check.packs(ask)?;
+        clean &= summary.is_clean();
+        index = summary.index;
+        interrupt::check()?;
+        clean &= check.defaults()?;
+    }
+    if !options.repository_only {
+        clean &= check.archives(options, &format, index)?;
+    }
+    if !clean {
+        app.status.warn_generic();
+    }
+    Ok(())
+}
+
+impl Options {
+    fn assert_consistent(&self) -> Result<(), Failure> {
+        let filters = &self.filters;
+        let chooses = filters.first.is_some() || filters.last.is_some() || !filters.match_archives.is_empty();
+        if self.repository_only && (self.verify_data || chooses || self.format.is_some()) {
+            return Err(Failure::command(
+                "--repository-only contradicts --first, --last, -a / --match-archives, --verify-data and --format \
+                 arguments.",
+            ));
+        }
+        if self.archives_only && self.max_age.is_some() {
+            return Err(Failure::command("--archives-only does not allow the --max-age option."));
+        }
+        if self.max_duration > 0 && !self.repository_only {
+            return Err(Failure::command("--repository-only is required for --max-duration support."));
+        }
+        Ok(())
+    }
+
+    fn max_age_secs(&self, app: &App) -> Result<Option<i64>, Failure> {
+        let Some(text) = &self.max_age else { return Ok(None) };
+        let span: TimeSpan =
+            text.parse().map_err(|error| Failure::new(2, "Error", format!("error: argument --max-age: {error}")))?;
+        let now = app.now();
+        Ok(Some(now.secs - span.before(now, 0).secs))
+    }
+}
+
+struct Check<'a, 's> {
+    app: &'a App,
+    session: &'s Session,
+    held: &'a mut Held<'s>,
+}
+
+impl Check<'_, '_> {
+    /// The repository's files.
+    fn packs(&mut self, ask: PackCheck) -> Result<PackSummary, Failure> {
+        let (app, session) = (self.app, self.session);
+        let mode = if ask.max_duration_secs.is_some() { "partial" } else { "full" };
+        app.info(&format!("Starting {mode} repository check"));
+        let mut opener = session.opener();
+        let failed = |error| Failure::store(error, &session.location);
+        let (mut records, problem) = now(CheckedPacks::load(&session.repository, &mut opener)).map_err(failed)?;
+        match problem {
+            Some(RecordsError::Corrupted) => app.warning("Ignoring corrupted checked-packs set."),
+            Some(RecordsError::Unreadable) => app.warning("Ignoring unreadable checked-packs set."),
+            None => {}
+        }
+        let count = records.len();
+        app.info(&match (count, ask) {
+            (0, _) => "Starting from beginning.".into(),
+            (_, PackCheck { max_age_secs: Some(_), .. }) => {
+                format!("{count} pack check results on record, reusing those younger than --max-age.")
+            }
+            (_, PackCheck { max_duration_secs: Some(_), .. }) => {
+                format!("{count} pack check results on record, verifying the least-recently-checked packs first.")
+            }
+            _ => format!("{count} pack check results on record, verifying every pack."),
+        });
+        let progress = RefCell::new(Progress::new(app));
+        let lost_lock = RefCell::new(None);
+        let summary = {
+            let mut observe = |finding: PackFinding<'_>| {
+                tell_packs(app, &progress, finding);
+                if let Err(failure) = self.held.refresh(app) {
+                    *lost_lock.borrow_mut() = Some(failure);
+                    return ControlFlow::Break(());
+                }
+                if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let clock = || app.now();
+            now(check_packs(&session.repository, &mut opener, ask, &mut records, &clock, &mut observe))
+                .map_err(failed)?
+        };
+        progress.into_inner().finish();
+        if let Some(failure) = lost_lock.into_inner() {
+            return Err(failure);
+        }
+        if self.held.is_locked() && summary.index_errors == 0 {
+            now(records.save(&session.repository, &session.keys, fresh_session()?)).map_err(failed)?;
+        }
+        tell_summary(app, &summary, mode);
+        Ok(summary)
+    }
+
+    /// `false` if the defaults can't be used.
+    fn defaults(&self) -> Result<bool, Failure> {
+        let problem = match now(self.session.repository.defaults(&mut self.session.opener())) {
+            Ok(_) => return Ok(true),
+            Err(DefaultsError::Missing) => "is missing",
+            Err(DefaultsError::Envelope(_)) => "fails the authentication",
+            Err(DefaultsError::Malformed(_)) => "is malformed",
+            Err(DefaultsError::Store(error)) => return Err(Failure::store(error, &self.session.location)),
+        };
+        self.app.error(&format!(
+            "Repository defaults object config/defaults {problem}. \
+             Run \"borg check --repair\" to store empty defaults."
+        ));
+        Ok(false)
+    }
+
+    /// The archives, and with `--verify-data` all data. `false` if anything is wrong.
+    fn archives(
+        &mut self,
+        options: &Options,
+        format: &ArchiveFormat,
+        index: Option<portaborg_core::index::ChunkIndex>,
+    ) -> Result<bool, Failure> {
+        let (app, session) = (self.app, self.session);
+        app.info("Starting archive consistency check...");
+        let mut reader = match index {
+            Some(index) => session.reader_with(self.held, index)?,
+            None => session.reader(self.held)?,
+        };
+        let mut clean = true;
+        if options.verify_data {
+            clean &= self.data(&mut reader)?;
+        }
+        let all = archives::list(app, session, &mut reader, false)?;
+        let considered = archives::considered(app, all, None, &options.filters)?;
+        warn_of_too_few(app, &options.filters, considered.len());
+        let mut missing = MissingChunks::default();
+        let total = considered.len();
+        let label = Label { before: "Checking archives ", width: 3, decimals: 1, after: "" };
+        let mut progress =
+            Percent::new(label, "check.rebuild_archives", Unit::Count, total as u64, default_pace(), &app.log);
+        for (number, archive) in considered.iter().enumerate() {
+            if interrupt::requested() {
+                break;
+            }
+            self.held.refresh(app)?;
+            progress.advance(1, None);
+            let mut line = Vec::new();
+            format.render(&archive.row(), &app.zone, Target::Pipe, &mut line).map_err(Failure::command)?;
+            app.info(&format!("Analyzing archive {} ({}/{total})", String::from_utf8_lossy(&line), number + 1));
+            clean &= check_one(app, archive, &mut reader, &mut missing);
+        }
+        progress.finish();
+        tell_missing(app, &missing);
+        if interrupt::requested() {
+            let found = if clean { "no problems" } else { "problems" };
+            app.say(clean, &format!("Archive consistency check interrupted, {found} found so far."));
+            interrupt::check()?;
+        }
+        let found = if clean { "no problems found" } else { "problems found" };
+        app.say(clean, &format!("Archive consistency check complete, {found}."));
+        Ok(clean)
+    }
+
+    /// All data. `false` if anything is wrong.
+    fn data(&mut self, reader: &mut Reader<'_>) -> Result<bool, Failure> {
+        let (app, session) = (self.app, self.session);
+        app.info("Starting cryptographic data integrity verification...");
+        reader.assert_ids(true);
+        let total = reader.index.len();
+        let label = Label { before: "Verifying data ", width: 6, decimals: 2, after: "" };
+        let mut progress =
+            Percent::new(label, "check.verify_data", Unit::Count, total as u64, default_pace(), &app.log);
+        let mut lost_lock = None;
+        let mut observe = |finding: DataFinding<'_>| {
+            match finding {
+                DataFinding::Defect(id, error) => {
+                    app.error(&format!("chunk {id}, integrity error: Data integrity error: Chunk {id}: {error}"));
+                }
+                DataFinding::PackMissing(pack, count) => {
+                    app.error(&format!("pack {pack} is missing, {count} chunks are lost."));
+                    progress.advance(count as u64, None);
+                }
+                DataFinding::Progress(..) => progress.advance(1, None),
+            }
+            if let Err(failure) = self.held.refresh(app) {
+                lost_lock = Some(failure);
+                return ControlFlow::Break(());
+            }
+            if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let summary = now(verify_data(reader, &mut observe));
+        progress.finish();
+        if let Some(failure) = lost_lock {
+            return Err(failure);
+        }
+        let summary = summary.map_err(|error| Failure::store(error, &session.location))?;
+        tell_data(app, summary, total);
+        Ok(summary.errors == 0)
+    }
+}
+
+/// The two bars of the repository check, one after the other.
+struct Progress<'a> {
+    app: &'a App,
+    bar: Option<(&'static str, Percent<'a>)>,
+}
+
+impl<'a> Progress<'a> {
+    fn new(app: &'a App) -> Self {
+        Progress { app, bar: None }
+    }
+
+    fn show(&mut self, msgid: &'static str, before: &'static str, total: usize) {
+        if self.bar.as_ref().is_none_or(|(shown, _)| *shown != msgid) {
+            self.end();
+            let label = Label::whole(before);
+            let bar = Percent::new(label, msgid, Unit::Count, total as u64, default_pace(), &self.app.log);
+            self.bar = Some((msgid, bar));
+        }
+        if let Some((_, bar)) = &mut self.bar {
+            bar.advance(1, None);
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some((_, bar)) = self.bar.take() {
+            bar.finish();
+        }
+    }
+
+    fn finish(mut self) {
+        self.end();
+    }
+}
+
+fn tell_packs<'a>(app: &'a App, progress: &RefCell<Progress<'a>>, finding: PackFinding<'_>) {
+    let mut progress = progress.borrow_mut();
+    match finding {
+        PackFinding::IndexInvalid => {
+            app.warning("chunk index is invalid (interrupted operation); it will be rebuilt on next use.");
+        }
+        PackFinding::Corrupt(key) => {
+            app.error(&format!("Store object {key} is corrupted: content does not match its name (store hash)."))
+        }
+        PackFinding::FragmentCorrupt(key) => {
+            app.error(&format!("Store object {key} is corrupted: it fails the authentication or does not deserialize."))
+        }
+        PackFinding::InvalidName(name) => app.error(&format!("Store object packs/{name} has an invalid name.")),
+        PackFinding::NoCrossCheck => app.warning(
+            "Cannot cross-check packs against the chunk index: the index could not be loaded from its fragments; \
+             skipping missing-pack detection.",
+        ),
+        PackFinding::OrphanPacks(count) => app.info(&format!("{count} pack(s) are not referenced by the index.")),
+        PackFinding::IndexProgress(_, total) => progress.show("check.index", "Checking index ", total),
+        PackFinding::PackProgress(_, total) => progress.show("check.packs", "Checking packs ", total),
+        PackFinding::IndexCorrupt => {
+            app.error("Repository index is corrupted and must be repaired; skipping the pack check.");
+        }
+        PackFinding::PacksDone { complete: true, .. } => app.info("Finished checking packs."),
+        PackFinding::PacksDone { complete: false, records } => {
+            app.info(&format!("Finished partial repository check, {records} pack check results on record."));
+        }
+    }
+}
+
+fn tell_summary(app: &App, summary: &PackSummary, mode: &str) {
+    let mut line = format!(
+        "Checked {} index files ({} errors) and {} packs ({} errors).",
+        summary.index_files, summary.index_errors, summary.pack_files, summary.pack_errors
+    );
+    if summary.pack_reused > 0 {
+        line.push_str(&format!(" Reused {} recent pack check result(s).", summary.pack_reused));
+    }
+    app.info(&line);
+    if !summary.missing.is_empty() {
+        app.error(&format!("{} pack(s) referenced by the index are missing:", summary.missing.len()));
+        for pack in &summary.missing {
+            app.error(&format!("Missing pack: {pack}"));
+        }
+        app.error("The chunks stored in these packs are lost.");
+        app.error("Run \"borg check --repair\" to remove their entries from the repository index.");
+    }
+    if !summary.corrupt.is_empty() {
+        app.error(&format!("Found {} corrupt pack(s):", summary.corrupt.len()));
+        for pack in &summary.corrupt {
+            app.error(&format!("Corrupt pack: {pack}"));
+        }
+    }
+    let (done, so_far) = if interrupt::requested() { ("Interrupted", " so far") } else { ("Finished", "") };
+    let found = if summary.is_clean() { "no problems found" } else { "errors found" };
+    app.say(summary.is_clean(), &format!("{done} {mode} repository check, {found}{so_far}."));
+}
+
+fn tell_data(app: &App, summary: DataSummary, total: usize) {
+    if summary.defects > 0 {
+        app.warning("Found defect chunks. Run with --repair to remove them.");
+    }
+    let DataSummary { verified, errors, .. } = summary;
+    app.say(
+        errors == 0,
+        &if summary.interrupted {
+            format!(
+                "Interrupted cryptographic data integrity verification, \
+                 verified {verified} of {total} chunks with {errors} integrity errors."
+            )
+        } else {
+            format!(
+                "Finished cryptographic data integrity verification, \
+                 verified {verified} chunks with {errors} integrity errors."
+            )
+        },
+    );
+}
+
+/// Checks one archive; `true` if all is well.
+fn check_one(app: &App, archive: &Archive, reader: &mut Reader<'_>, missing: &mut MissingChunks) -> bool {
+    let (id, name) = (archive.id(), shown_name(archive));
+    let meta = match (archive.meta(), archive.problem()) {
+        (Some(meta), _) => meta,
+        (None, problem) => {
+            match problem {
+                Some(ArchiveProblem::Read(ReadError::NotIndexed)) => {
+                    app.error(&format!("Archive metadata block {id} is missing!"));
+                }
+                Some(problem) => app.error(&format!("Archive metadata block {id} is corrupted: {problem}")),
+                None => {}
+            }
+            app.error(&format!("Would delete broken archive {name} {id}."));
+            return false;
+        }
+    };
+    let mut unknown_keys = BTreeSet::new();
+    let mut observe = |finding: ArchiveFinding<'_>| {
+        match finding {
+            ArchiveFinding::Items(problem) => app.error(&format!("Archive {name} {id}: {problem}")),
+            ArchiveFinding::Missing(chunk, size) => {
+                let size = app.units().display(size);
+                app.error(&format!("Missing chunk detected: {chunk}, {size}."));
+            }
+            ArchiveFinding::Size { item, stated, chunks } => app.warning(&format!(
+                "{name}: {}: size inconsistency detected: size {stated}, chunks size {chunks}",
+                lossy(&item.path).0
+            )),
+            ArchiveFinding::UnknownKey(key) => drop(unknown_keys.insert(lossy(key).0.into_owned())),
+        }
+        if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let clean = now(check_archive(reader, meta, &name, missing, &mut observe));
+    if !unknown_keys.is_empty() {
+        let keys: Vec<String> = unknown_keys.into_iter().collect();
+        app.warning(&format!(
+            "Archive {name}: items have keys unknown to this borg version (possibly written by a newer borg): {}",
+            keys.join(", ")
+        ));
+    }
+    clean
+}
+
+fn tell_missing(app: &App, missing: &MissingChunks) {
+    if missing.chunks.is_empty() {
+        return;
+    }
+    app.error("The following chunks are missing in the repository:");
+    for (id, chunk) in &missing.chunks {
+        app.error(&format!("- Chunk {id}, {}", app.units().display(chunk.size)));
+        for (path, archives) in &chunk.files {
+            app.error(&format!("    - {}: {}", lossy(path).0, archives.join(", ")));
+        }
+        if chunk.truncated {
+            app.error(&format!("    - ... (only the first {} files are listed)", chunk.files.len()));
+        }
+    }
+    if missing.truncated {
+        app.error(&format!(
+            "... (only the first {} missing chunks are listed; {} missing chunk references total)",
+            missing.chunks.len(),
+            missing.references
+        ));
+    }
+}
+
+fn warn_of_too_few(app: &App, filters: &ArchiveFilters, found: usize) {
+    if !filters.match_archives.is_empty() && found == 0 {
+        app.warning(&format!("--match-archives {:?} does not match any archives", filters.match_archives));
+    }
+    for (option, wanted) in [("first", filters.first), ("last", filters.last)] {
+        if let Some(wanted) = wanted.filter(|&wanted| found < wanted) {
+            app.warning(&format!("--{option} {wanted} archives: only found {found} archives"));
+        }
+    }
+}

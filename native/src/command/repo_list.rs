@@ -1,0 +1,152 @@
+use crate::app::{App, basic_json, print_bytes};
+use crate::archives::{self, Archive};
+use crate::cli::ArchiveFilters;
+use crate::display::terminal::Target;
+use crate::failure::Failure;
+use crate::format::archive::ArchiveFormat;
+use crate::json::{Json, Object};
+use crate::session::{Lock, Session};
+use clap::Args;
+use portaborg_core::bytes::lossy;
+use portaborg_core::select::Candidate;
+use std::env;
+use std::io;
+
+const FORMAT: &str = "{id:.8}  {time}  {archive:<15}  {tags:<10}  {username:<10}  {hostname:<10}  {comment:.40}{NL}";
+/// What archives can be grouped by.
+const GROUP_KEYS: [&str; 4] = ["name", "host", "user", "tags"];
+
+/// This command lists the archives contained in a repository.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// only print the archive IDs, nothing else
+    #[arg(long)]
+    short: bool,
+
+    /// specify format for archive listing
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+
+    /// Format output as JSON. The form of --format is ignored, but keys used in it are added to the JSON output.
+    #[arg(long)]
+    json: bool,
+
+    /// list the archives grouped by KEYS (comma-separated: name,host,user,tags)
+    #[arg(long, value_name = "KEYS", value_parser = group_keys)]
+    group_by: Option<GroupBy>,
+
+    /// consider only soft-deleted archives
+    #[arg(long)]
+    deleted: bool,
+
+    #[command(flatten)]
+    filters: ArchiveFilters,
+}
+
+#[derive(Debug, Clone)]
+struct GroupBy(Vec<&'static str>);
+
+/// Lists archives, or writes them as JSON.
+pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
+    let text = match (&options.format, options.short) {
+        (Some(format), _) => format.clone(),
+        (None, true) => "{id}{NL}".into(),
+        (None, false) => env::var("BORG_REPO_LIST_FORMAT").unwrap_or_else(|_| FORMAT.into()),
+    };
+    let format = ArchiveFormat::compile(&text).map_err(Failure::command)?;
+    let session = Session::open(app)?;
+    let held = session.lock(app, Lock::Shared)?;
+    session.assert_secure(app)?;
+    let mut reader = session.reader(&held)?;
+    let all = archives::list(app, &session, &mut reader, options.deleted)?;
+    let considered = archives::considered(app, all, None, &options.filters)?;
+    let group_by = options.group_by.as_ref().map_or(&[][..], |keys| &keys.0);
+    let groups = grouped(considered, group_by);
+    if options.json {
+        return print_json(app, &session, &format, &groups, group_by);
+    }
+    let target = Target::of(&io::stdout());
+    let mut out = Vec::new();
+    for (number, (key, archives)) in groups.iter().enumerate() {
+        if !group_by.is_empty() {
+            let separator = if number == 0 { "" } else { "\n" };
+            let members: Vec<String> =
+                group_by.iter().zip(key).map(|(name, value)| format!("{name}={}", quoted(value))).collect();
+            out.extend(format!("{separator}Group ({}):\n", members.join(", ")).bytes());
+        }
+        for archive in archives {
+            format.render(&archive.row(), &app.zone, target, &mut out).map_err(Failure::command)?;
+        }
+    }
+    print_bytes(&out)
+}
+
+fn print_json(
+    app: &App,
+    session: &Session,
+    format: &ArchiveFormat,
+    groups: &[(Vec<String>, Vec<Archive>)],
+    group_by: &[&str],
+) -> Result<(), Failure> {
+    let mut rows: Vec<Json> = Vec::new();
+    for (key, archives) in groups {
+        for archive in archives {
+            let mut row = format.json(&archive.row(), &app.zone);
+            if !group_by.is_empty() {
+                let group = group_by
+                    .iter()
+                    .zip(key)
+                    .fold(Object::new(), |group, (name, value)| group.with(name, value.as_str()));
+                row.set("group", group);
+            }
+            rows.push(row.into());
+        }
+    }
+    app.print_json(basic_json(session).with("archives", rows))
+}
+
+/// The archives by the values of these keys, in the order in which each group's first archive comes.
+fn grouped(archives: Vec<Archive>, keys: &[&str]) -> Vec<(Vec<String>, Vec<Archive>)> {
+    let mut groups: Vec<(Vec<String>, Vec<Archive>)> = Vec::new();
+    for archive in archives {
+        let key: Vec<String> = keys.iter().map(|key| value(&archive, key)).collect();
+        match groups.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, members)) => members.push(archive),
+            None => groups.push((key, vec![archive])),
+        }
+    }
+    groups
+}
+
+fn value(archive: &Archive, key: &str) -> String {
+    let raw = match key {
+        "name" => archive.name().to_vec(),
+        "host" => archive.host().to_vec(),
+        "user" => archive.user().to_vec(),
+        _ => archive.tags().collect::<Vec<_>>().join(&b','),
+    };
+    lossy(&raw).0.into_owned()
+}
+
+fn quoted(value: &str) -> String {
+    let quote = if value.contains('\'') && !value.contains('"') { '"' } else { '\'' };
+    let mut text = String::from(quote);
+    for c in value.chars() {
+        match c {
+            '\\' => text.push_str("\\\\"),
+            c if c == quote => text.extend(['\\', c]),
+            c if c.is_control() => text.extend(c.escape_default()),
+            c => text.push(c),
+        }
+    }
+    text.push(quote);
+    text
+}
+
+fn group_keys(text: &str) -> Result<GroupBy, String> {
+    let key = |name: &str| {
+        let known = GROUP_KEYS.iter().find(|key| **key == name).copied();
+        known.ok_or_else(|| format!("Invalid group by key: {name}, valid keys are: {}", GROUP_KEYS.join(", ")))
+    };
+    text.split(',').map(key).collect::<Result<_, _>>().map(GroupBy)
+}

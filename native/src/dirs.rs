@@ -1,0 +1,91 @@
+//! Where the client keeps its own state (repository layer, section 8.1).
+
+use crate::failure::Failure;
+use portaborg_core::id::RepositoryId;
+use std::env;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// What is kept in one place.
+#[derive(Clone, Copy)]
+enum Kind {
+    Config,
+    Cache,
+    Data,
+}
+
+/// Folder of key files.
+pub fn keys() -> PathBuf {
+    explicit("BORG_KEYS_DIR").unwrap_or_else(|| base(Kind::Config).join("keys"))
+}
+
+/// Folder of what is remembered of a repository, to notice when it is not the one it was.
+pub fn security(repository: RepositoryId) -> PathBuf {
+    let all = explicit("BORG_SECURITY_DIR").unwrap_or_else(|| base(Kind::Data).join("security"));
+    all.join(repository.to_string())
+}
+
+/// Folder of what can be computed again for a repository.
+pub fn cache(repository: RepositoryId) -> PathBuf {
+    base(Kind::Cache).join(repository.to_string())
+}
+
+/// Makes a folder that only its owner can read, with its parents.
+pub fn create(folder: &Path) -> Result<(), Failure> {
+    let done = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    done.map_err(|error| Failure::error(format_args!("can not create {}: {error}", folder.display())))
+}
+
+/// Stores a file whole or not at all, readable for its owner only.
+pub fn save(file: &Path, content: &str) -> io::Result<()> {
+    let temporary = file.with_extension("tmp");
+    let _ = fs::remove_file(&temporary); // left by a run that died
+    let mut options = fs::OpenOptions::new();
+    let mut out = options.write(true).create_new(true).mode(0o600).open(&temporary)?;
+    io::Write::write_all(&mut out, content.as_bytes())?;
+    out.sync_all()?;
+    fs::rename(&temporary, file)
+}
+
+fn base(kind: Kind) -> PathBuf {
+    let (variable, below_base) = match kind {
+        Kind::Config => ("BORG_CONFIG_DIR", ".config/borg"),
+        Kind::Cache => ("BORG_CACHE_DIR", ".cache/borg"),
+        Kind::Data => ("BORG_DATA_DIR", ".local/share/borg"),
+    };
+    explicit(variable)
+        .or_else(|| Some(explicit("BORG_BASE_DIR")?.join(below_base)))
+        .unwrap_or_else(|| platform(kind, below_base))
+}
+
+#[cfg(not(target_os = "macos"))]
+fn platform(kind: Kind, below_home: &str) -> PathBuf {
+    let variable = match kind {
+        Kind::Config => "XDG_CONFIG_HOME",
+        Kind::Cache => "XDG_CACHE_HOME",
+        Kind::Data => "XDG_DATA_HOME",
+    };
+    match explicit(variable) {
+        Some(folder) => folder.join("borg"),
+        None => home().join(below_home),
+    }
+}
+
+#[cfg(target_os = "macos")]
+fn platform(kind: Kind, _below_home: &str) -> PathBuf {
+    home().join(match kind {
+        Kind::Config | Kind::Data => "Library/Application Support/borg",
+        Kind::Cache => "Library/Caches/borg",
+    })
+}
+
+fn home() -> PathBuf {
+    env::home_dir().unwrap_or_else(|| PathBuf::from("/"))
+}
+
+/// A folder that a variable names; an empty variable names none.
+fn explicit(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
