@@ -12,12 +12,14 @@
 //! | [`program`] | one run of a program: environment, limits, what it did |
 //! | [`peers`] | where the real client is |
 //! | [`tree`] | everything a folder holds, to compare |
+//! | [`bare`] | core without std |
 //! | [`acl`] | ACLs as text and as the kernel keeps them |
 //! | [`machine`] | what this machine can keep, and its users' names |
 //! | [`items`] | items against `list` and `extract` |
 //! | [`harness`] | runs tests by name, counts, reports |
 
 pub mod acl;
+pub mod bare;
 pub mod expected;
 pub mod fixture;
 pub mod harness;

@@ -112,7 +112,7 @@ fn quiet_success(outcome: &Outcome, findings: &mut Findings) {
     let known = |line: &str| {
         [
             "chunk index is invalid",
-            "Ignoring corrupted checked-packs",
+            "Cannot cross-check packs", "Ignoring corrupted checked-packs", "empty passphrase",
             "previously unknown unencrypted",
             "authenticat",
             "yes (from BORG_",
