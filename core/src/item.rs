@@ -157,6 +157,7 @@ impl Item {
             has_path |= key == b"path";
             item.set(key, value)?;
         }
+        reader.finish()?;
         if !has_path {
             return Err(ItemError::NoPath);
         }
