@@ -91,6 +91,11 @@ impl ChunkIndex {
         self.slots.iter().map(|(id, slot)| (*id, self.location(slot)))
     }
 
+    /// The packs that chunks lie in. A few may be among them from which all chunks have moved away.
+    pub fn packs(&self) -> &[PackId] {
+        &self.packs
+    }
+
     /// Forgets all chunks that lie in these packs.
     pub fn remove_packs(&mut self, packs: &[PackId]) {
         let mut gone = alloc::vec![false; self.packs.len()];
