@@ -248,7 +248,9 @@ fn data_is_verified_down_to_the_id_and_a_stop_is_obeyed() {
     let keys = authenticated_keys();
     let repository = empty_repository(&keys);
     let mut pack = PackBuilder::new(&keys);
-    (0..5u8).for_each(|i| drop(pack.add("F", &[i])));
+    for i in 0..5u8 {
+        pack.add("F", &[i]);
+    }
     let forged = ChunkId([0xff; 32]);
     pack.add_as(forged, &plain_meta("F", 4), b"evil");
     let odd = keys.chunk_id(b"odd");

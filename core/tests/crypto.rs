@@ -9,8 +9,11 @@ use portaborg_core::store_object::{Place, seal_store_object};
 
 const HELLO_ID: [u8; 32] = [0xff; 32];
 
-/// Each suite's envelopes: bytes, payload, context, id.
-fn envelopes(values: &serde_json::Value) -> Vec<(Vec<u8>, &'static [u8], &'static [u8], &'static [u8])> {
+/// An envelope, and the payload, context and id that it has.
+type Vector = (Vec<u8>, &'static [u8], &'static [u8], &'static [u8]);
+
+/// Each suite's envelopes.
+fn envelopes(values: &serde_json::Value) -> Vec<Vector> {
     let fields = [
         ("/envelope_iv5_payload_hello_aad_AAD_id_ff32", &b"hello"[..], &b"AAD"[..], &HELLO_ID[..]),
         ("/envelope_payload_hello_aad_AAD_id_ff32", b"hello", b"AAD", &HELLO_ID),

@@ -232,7 +232,7 @@ fn a_lock_whose_owners_clock_is_wrong_is_kept_by_the_storages_clock() {
     let mut mine = locker(&keys, false, 1);
     assert_eq!(world.step(&mut mine), Ok(LockStep::Wait(10)));
     assert_eq!(world.step(&mut mine), Ok(LockStep::WaitLong));
-    assert_eq!(world.locks(), [skewed.clone()]);
+    assert_eq!(world.locks(), std::slice::from_ref(&skewed));
     // What the own lock has shown of the storage's clock is not forgotten with it.
     world.pass(5);
     assert_eq!(world.step(&mut mine), Ok(LockStep::WaitLong));

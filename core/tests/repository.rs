@@ -136,8 +136,12 @@ fn rebuilding_the_index_reads_headers_not_content() {
     let keys = authenticated_keys();
     let repository = empty_repository(&keys);
     let (mut small, mut large) = (PackBuilder::new(&keys), PackBuilder::new(&keys));
-    (0..1000u32).for_each(|i| drop(small.add("F", &i.to_le_bytes())));
-    (0..10u8).for_each(|i| drop(large.add("F", &vec![i; 1_000_000])));
+    for i in 0..1000u32 {
+        small.add("F", &i.to_le_bytes());
+    }
+    for i in 0..10u8 {
+        large.add("F", &vec![i; 1_000_000]);
+    }
     drop(reader(&repository, &keys, vec![small, large]));
     let store = &repository.store.0;
     store.recount();
