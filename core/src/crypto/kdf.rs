@@ -11,7 +11,7 @@ const TAG_BYTES: usize = 16;
 pub enum Kdf {
     /// The parameters that are stored with the key.
     Stored,
-    /// The weakest parameters, whatever is stored: for tests only (`BORG_TESTONLY_WEAKEN_KDF`).
+    /// The lowest costs, whatever is stored: for tests only (`BORG_TESTONLY_WEAKEN_KDF`).
     Weakened,
 }
 
@@ -28,7 +28,7 @@ pub struct Argon2Params {
     pub lanes: u32,
 }
 
-/// The parameters of [`Kdf::Weakened`].
+/// The costs of [`Kdf::Weakened`]; the algorithm stays the stored one.
 pub const WEAKENED: Argon2Params = Argon2Params { algorithm: Algorithm::Argon2id, time: 1, memory_kib: 8, lanes: 1 };
 
 /// Why a wrapped secret could not be unwrapped.

@@ -14,7 +14,7 @@ const READY_SESSIONS: usize = 16;
 /// Names the session in which a client sealed envelopes: 24 random bytes (repository layer, section 4.2).
 pub type SessionId = [u8; 24];
 
-/// Ciphers of the sessions met last. Each worker has its own, so that nothing is shared.
+/// Ciphers of the sessions met last, of one repository's keys. Each worker has its own, so that nothing is shared.
 #[derive(Default)]
 pub struct Sessions {
     ready: Vec<(SessionId, SessionCipher)>,
