@@ -112,7 +112,9 @@ fn quiet_success(outcome: &Outcome, findings: &mut Findings) {
     let known = |line: &str| {
         [
             "chunk index is invalid",
-            "Cannot cross-check packs", "Ignoring corrupted checked-packs", "empty passphrase",
+            "Cannot cross-check packs",
+            "Ignoring corrupted checked-packs",
+            "empty passphrase",
             "previously unknown unencrypted",
             "authenticat",
             "yes (from BORG_",

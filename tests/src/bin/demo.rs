@@ -68,15 +68,15 @@ fn demo() -> Result<(), String> {
 /// A folder of the user's must be new or empty: nothing of theirs is overwritten.
 fn empty(folder: &Path) -> Result<PathBuf, String> {
     let full = std::path::absolute(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    match fs::read_dir(&full) {
-        Ok(mut entries) if entries.next().is_some() => Err(format!("{} is not empty", full.display())),
-        _ => Ok(full),
-    }
+    let used = fs::read_dir(&full).is_ok_and(|mut entries| entries.next().is_some());
+    if used { Err(format!("{} is not empty", full.display())) } else { Ok(full) }
 }
 
 fn count(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| 1 + if entry.path().is_dir() && !entry.path().is_symlink() { count(&entry.path()) } else { 0 }).sum()
+    entries
+        .map(|entry| 1 + if entry.path().is_dir() && !entry.path().is_symlink() { count(&entry.path()) } else { 0 })
+        .sum()
 }
 
 /// Commands that are shown while they run.

@@ -152,7 +152,13 @@ const DEVIATIONS: &[Deviation] = &[
     refused("item-stream-odd", "check", &[1], CRASH),
     // Each item says what it holds; a hard-link id that says otherwise lies.
     partly("hardlink-escape", "extract hl", &[0, 102], BOTH, "the real client turns a file into a link to elsewhere"),
-    partly("hardlink-escape", "extract hl2", &[0, 102], &["ok-after"], "the real client takes the first file's content"),
+    partly(
+        "hardlink-escape",
+        "extract hl2",
+        &[0, 102],
+        &["ok-after"],
+        "the real client takes the first file's content",
+    ),
     refused("key-argon2-time-huge", "repo-list", &[52], "the real client would take centuries"),
     refused("key-foreign-relabelled", "repo-list", FOREIGN, "the real client takes the key and blames the index"),
     refused("key-foreign-relabelled", "extract", FOREIGN, "the real client takes the key and blames the index"),
