@@ -78,10 +78,10 @@ fn every_command(program: &Program, fixture: &Fixture, findings: &mut Findings) 
             }
         }
     }
-    for (_, command, code) in rules::FURTHER.iter().filter(|(name, ..)| *name == fixture.name) {
+    for (_, command, codes) in rules::FURTHER.iter().filter(|(name, ..)| *name == fixture.name) {
         let args: Vec<&str> = command.split(' ').collect();
         let tried = Tried::run(program, fixture, &args);
-        tried.behaved(&[*code], "the damage does not touch it", findings);
+        tried.behaved(codes, "the damage does not touch it", findings);
         if tried.is_extract() {
             tried.extracted(Content::All, findings);
         }
