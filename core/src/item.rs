@@ -51,16 +51,19 @@ pub struct Item {
     /// Device number of a device, as in `st_rdev`.
     pub rdev: Option<u64>,
     /// Extended attributes, sorted by name.
-    pub xattrs: Option<Vec<(Vec<u8>, Vec<u8>)>>,
+    pub xattrs: Option<ByteMap>,
     /// File flags with BSD's values (section 8.2).
     pub bsdflags: Option<u32>,
     /// Access control lists.
     pub acl: Acl,
     /// Digests of the whole content by algorithm name.
-    pub digests: Option<Vec<(Vec<u8>, Vec<u8>)>>,
+    pub digests: Option<ByteMap>,
     /// Keys that this version does not know, each with its encoded value, kept as they are.
     pub unknown: Vec<(Vec<u8>, Box<[u8]>)>,
 }
+
+/// Names with their values, in the order in which they are stored.
+pub type ByteMap = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// Access control lists as the text that Borg stores (data layer, section 8.2).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -251,7 +254,7 @@ fn chunks(reader: &mut Reader<'_>) -> Result<Vec<ChunkEntry>, MsgpackError> {
     Ok(entries)
 }
 
-fn byte_map(reader: &mut Reader<'_>) -> Result<Vec<(Vec<u8>, Vec<u8>)>, MsgpackError> {
+fn byte_map(reader: &mut Reader<'_>) -> Result<ByteMap, MsgpackError> {
     let count = reader.map_len()?;
     let mut pairs = Vec::new();
     for _ in 0..count {

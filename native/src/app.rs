@@ -5,8 +5,10 @@ use crate::display::size::Units;
 use crate::failure::Failure;
 use crate::host;
 use crate::json::{Indent, Json, Object};
-use crate::log::{ARCHIVER, Level, Log, LogOptions, Message};
+use crate::log::{ARCHIVER, DEFAULT_PACE, Level, Log, LogOptions, Message};
+use crate::progress::parse_pace;
 use crate::session::Session;
+use crate::status::Status;
 use jiff::tz::TimeZone;
 use portaborg_core::placeholder::{self, PlaceholderError, Placeholders};
 use portaborg_core::select::Zones;
@@ -21,7 +23,7 @@ pub struct App {
     /// Where messages go.
     pub log: Log,
     /// The exit code in the making.
-    pub status: crate::status::Status,
+    pub status: Status,
     /// The zone in which times are shown.
     pub zone: TimeZone,
 }
@@ -29,11 +31,9 @@ pub struct App {
 impl App {
     /// Ready to run a command.
     pub fn new(common: Common) -> Self {
-        let units = env::var("BORG_UNITS").unwrap_or_default();
-        let (units, problem) = match Units::parse(&units) {
-            Ok(units) => (units, None),
-            Err(problem) => (Units::default(), Some(problem)),
-        };
+        let mut problems = Vec::new();
+        let units = setting("BORG_UNITS", Units::parse, Units::default(), &mut problems);
+        let pace = setting("BORG_PROGRESS_FPS", parse_pace, DEFAULT_PACE, &mut problems);
         let log = Log::stderr(LogOptions {
             level: common.level(),
             json: common.log_json,
@@ -43,11 +43,12 @@ impl App {
             show_rc: common.show_rc,
             show_version: common.show_version,
             units,
+            pace,
         });
-        if let Some(problem) = problem {
+        for problem in problems {
             log.say(Level::Warning, problem);
         }
-        App { common, log, status: Default::default(), zone: TimeZone::system() }
+        App { common, log, status: Status::default(), zone: TimeZone::system() }
     }
 
     /// The time by the system's clock.
@@ -101,14 +102,13 @@ impl App {
         if !text.contains(['{', '}']) {
             return Ok(text.into());
         }
-        let unique = getrandom::u64().unwrap_or_default();
         let now = self.now();
         let facts = Placeholders {
             hostname: host::hostname(),
             fqdn: host::fqdn(),
             user: host::username(),
             pid: std::process::id(),
-            uuid4: random_uuid(unique),
+            uuid4: random_uuid()?,
             now,
             unixtime: now.secs,
             zone: self.zone.clone(),
@@ -149,18 +149,35 @@ pub fn basic_json(session: &Session) -> Object {
     Object::new().with("repository", repository).with("encryption", encryption)
 }
 
-/// Writes to standard output. A reader that went away is no error: it has seen enough.
+/// Writes to standard output.
+///
+/// # Errors
+/// Also if whoever read it went away, which [`Failure::reader_gone`] tells.
 pub fn print(text: &str) -> Result<(), Failure> {
     print_bytes(text.as_bytes())
 }
 
-/// Writes to standard output.
+/// Writes to standard output; texts need not be UTF-8. Fails like [`print`].
 pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
-    match io::stdout().lock().write_all(bytes) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(error) => Err(Failure::error(format_args!("can not write to standard output: {error}"))),
-    }
+    write(bytes).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::reader_gone(),
+        _ => Failure::error(format_args!("can not write to standard output: {error}")),
+    })
+}
+
+/// Writes the content of files to standard output. If not all of it can be written, that is an error in any case.
+pub fn write_content(bytes: &[u8]) -> Result<(), Failure> {
+    write(bytes).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::exception("BrokenPipeError", "[Errno 32] Broken pipe"),
+        _ => Failure::error(format_args!("can not write to standard output: {error}")),
+    })
+}
+
+/// Nothing stays in a buffer: at the program's end nobody could be told that it can't be written.
+fn write(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
 }
 
 /// Time zones of this system.
@@ -176,15 +193,23 @@ impl Zones for SystemZones<'_> {
     }
 }
 
-fn random_uuid(seed: u64) -> String {
-    let more = getrandom::u64().unwrap_or_default();
-    let (high, low) = (seed & !0xf000 | 0x4000, more & !(0b11 << 62) | (0b10 << 62));
-    format!(
-        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-        high >> 32,
-        high >> 16 & 0xffff,
-        high & 0xffff,
-        low >> 48,
-        low & 0xffff_ffff_ffff
-    )
+/// What an environment variable says; if it says nothing of sense, that becomes a problem, and the default counts.
+fn setting<T>(variable: &str, parse: impl Fn(&str) -> Result<T, String>, default: T, problems: &mut Vec<String>) -> T {
+    parse(&env::var(variable).unwrap_or_default()).unwrap_or_else(|problem| {
+        problems.push(problem);
+        default
+    })
+}
+
+fn random_uuid() -> Result<String, Failure> {
+    Ok(uuid::Builder::from_random_bytes(random_bytes()?).into_uuid().to_string())
+}
+
+/// Random bytes.
+pub fn random_bytes<const N: usize>() -> Result<[u8; N], Failure> {
+    let mut bytes = [0; N];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => Ok(bytes),
+        Err(error) => Err(Failure::error(format_args!("the system gives no random bytes: {error}"))),
+    }
 }

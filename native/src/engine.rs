@@ -6,7 +6,7 @@ use zstd_safe::zstd_sys::ZSTD_ErrorCode;
 
 /// [`PureRust`] with libzstd in place of its zstd. Unlike that one it compares the checksums of zstd frames that have one.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Native;
+pub struct Native;
 
 impl Engine for Native {
     fn expand(

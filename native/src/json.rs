@@ -4,13 +4,14 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use portaborg_core::bytes::lossy;
+use portaborg_core::text::{Value, isoformat};
 
 /// Indents beyond this many blanks are cut to it.
 const MAX_INDENT_CHARS: i64 = 1024;
 
 /// A JSON value. Objects keep their order until they are written.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Json {
+pub enum Json {
     /// `null`
     Null,
     /// `true` or `false`
@@ -29,11 +30,11 @@ pub(crate) enum Json {
 
 /// The members of an object.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Object(Vec<(String, Json)>);
+pub struct Object(Vec<(String, Json)>);
 
 /// How the parts of a document are separated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Indent {
+pub enum Indent {
     /// All in one line.
     OneLine,
     /// Each member in its own line, after this text once for each level.
@@ -48,7 +49,7 @@ impl Default for Indent {
 
 impl Indent {
     /// What the value of `BORG_JSON_INDENT` means: a number of blanks, `none`, or the text itself.
-    pub(crate) fn parse(value: Option<&str>) -> Indent {
+    pub fn parse(value: Option<&str>) -> Indent {
         let Some(value) = value else { return Indent::default() };
         if value.eq_ignore_ascii_case("none") {
             return Indent::OneLine;
@@ -74,18 +75,18 @@ fn python_int(text: &str) -> Option<i64> {
 
 impl Object {
     /// An object without members.
-    pub(crate) fn new() -> Object {
+    pub fn new() -> Object {
         Object::default()
     }
 
     /// Adds a member.
-    pub(crate) fn with(mut self, key: &str, value: impl Into<Json>) -> Object {
+    pub fn with(mut self, key: &str, value: impl Into<Json>) -> Object {
         self.set(key, value);
         self
     }
 
     /// Adds a member, or gives it a new value.
-    pub(crate) fn set(&mut self, key: &str, value: impl Into<Json>) {
+    pub fn set(&mut self, key: &str, value: impl Into<Json>) {
         match self.0.iter_mut().find(|(have, _)| have == key) {
             Some((_, old)) => *old = value.into(),
             None => self.0.push((key.into(), value.into())),
@@ -93,7 +94,7 @@ impl Object {
     }
 
     /// Adds a text that need not be UTF-8: `key` with `?` for each stray byte, and then the bytes as `key_b64` too.
-    pub(crate) fn set_raw(&mut self, key: &str, raw: &[u8]) {
+    pub fn set_raw(&mut self, key: &str, raw: &[u8]) {
         let (text, replaced) = lossy(raw);
         self.set(key, text.into_owned());
         if replaced {
@@ -101,15 +102,8 @@ impl Object {
         }
     }
 
-    /// Takes over all members of another object.
-    pub(crate) fn extend(&mut self, other: Object) {
-        for (key, value) in other.0 {
-            self.set(&key, value);
-        }
-    }
-
     /// The object in one line, in its own order, as `--log-json` has it.
-    pub(crate) fn line(self) -> String {
+    pub fn line(self) -> String {
         Json::Object(self).dump(&Indent::OneLine, false)
     }
 }
@@ -150,6 +144,18 @@ impl From<Vec<Json>> for Json {
     }
 }
 
+/// Times are in ISO 8601.
+impl From<Value<'_>> for Json {
+    fn from(value: Value<'_>) -> Json {
+        match value {
+            Value::None => Json::Null,
+            Value::Text(text) => Json::Text(text.into_owned()),
+            Value::Int(number) => Json::Int(number),
+            Value::Time { time, .. } => Json::Text(isoformat(&time)),
+        }
+    }
+}
+
 macro_rules! from_int {
     ($($int:ty)*) => {$(
         impl From<$int> for Json {
@@ -169,12 +175,12 @@ impl<T: Into<Json>> From<Option<T>> for Json {
 
 impl Json {
     /// The document as `--json` prints it: members sorted by name, without a newline at the end.
-    pub(crate) fn document(&self, indent: &Indent) -> String {
+    pub fn document(&self, indent: &Indent) -> String {
         self.dump(indent, true)
     }
 
     /// The value as text, with members sorted by name or in their order.
-    pub(crate) fn dump(&self, indent: &Indent, sort: bool) -> String {
+    pub fn dump(&self, indent: &Indent, sort: bool) -> String {
         let mut writer = Writer { out: Vec::new(), indent, sort };
         writer.value(self, 0);
         String::from_utf8(writer.out).expect("only ASCII and the indent, a str, were written")
@@ -246,7 +252,7 @@ impl Writer<'_> {
 }
 
 /// Appends a text with its quotes; whatever is not printable ASCII is escaped.
-pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) {
+pub fn write_text(text: &str, out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     out.push(b'"');
     for c in text.chars() {

@@ -7,25 +7,28 @@ use indicatif::{MultiProgress, ProgressDrawTarget};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The logger of most messages.
-pub(crate) const ARCHIVER: &str = "borg.archiver";
+pub const ARCHIVER: &str = "borg.archiver";
 /// The logger of `--list` lines.
-pub(crate) const LIST: &str = "borg.output.list";
+pub const LIST: &str = "borg.output.list";
 /// The logger of `--stats` lines.
-pub(crate) const STATS: &str = "borg.output.stats";
+pub const STATS: &str = "borg.output.stats";
 /// The logger of `--show-rc`.
-pub(crate) const SHOW_RC: &str = "borg.output.show-rc";
+pub const SHOW_RC: &str = "borg.output.show-rc";
 /// The logger of `--show-version`.
-pub(crate) const SHOW_VERSION: &str = "borg.output.show-version";
+pub const SHOW_VERSION: &str = "borg.output.show-version";
 
 /// Redraws of a progress bar in a second.
 const REDRAWS_PER_SEC: u8 = 5;
 
+/// The time between two updates of progress output, unless `BORG_PROGRESS_FPS` says otherwise.
+pub const DEFAULT_PACE: Duration = Duration::from_millis(200);
+
 /// How important a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub enum Level {
     /// For developers.
     Debug,
     /// Shown with `--info`.
@@ -40,7 +43,7 @@ pub(crate) enum Level {
 
 impl Level {
     /// The level's name in JSON.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Level::Debug => "DEBUG",
             Level::Info => "INFO",
@@ -53,7 +56,7 @@ impl Level {
 
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Message {
+pub struct Message {
     /// How important it is.
     pub level: Level,
     /// Name of the logger.
@@ -66,12 +69,12 @@ pub(crate) struct Message {
 
 impl Message {
     /// A message without an id.
-    pub(crate) fn new(level: Level, name: &'static str, text: impl Into<String>) -> Message {
+    pub fn new(level: Level, name: &'static str, text: impl Into<String>) -> Message {
         Message { level, name, text: text.into(), msgid: None }
     }
 
     /// The same message with an id.
-    pub(crate) fn with_msgid(self, msgid: &'static str) -> Message {
+    pub fn with_msgid(self, msgid: &'static str) -> Message {
         Message { msgid: Some(msgid), ..self }
     }
 
@@ -89,7 +92,7 @@ impl Message {
 
 /// What is to be logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LogOptions {
+pub struct LogOptions {
     /// The least important level that is shown.
     pub level: Level,
     /// Whether everything is a JSON line (`--log-json`).
@@ -106,6 +109,8 @@ pub(crate) struct LogOptions {
     pub show_version: bool,
     /// The units of sizes on progress bars.
     pub units: Units,
+    /// The time between two updates of progress output.
+    pub pace: Duration,
 }
 
 impl Default for LogOptions {
@@ -119,12 +124,13 @@ impl Default for LogOptions {
             show_rc: false,
             show_version: false,
             units: Units::default(),
+            pace: DEFAULT_PACE,
         }
     }
 }
 
 /// Writes to stderr. Can be shared between threads; lines stay whole.
-pub(crate) struct Log {
+pub struct Log {
     options: LogOptions,
     target: Target,
     sink: Mutex<Box<dyn Write + Send>>,
@@ -134,12 +140,12 @@ pub(crate) struct Log {
 
 impl Log {
     /// A log on the program's stderr.
-    pub(crate) fn stderr(options: LogOptions) -> Log {
+    pub fn stderr(options: LogOptions) -> Log {
         Log::new(options, Target::of(&io::stderr()), Box::new(io::stderr()))
     }
 
     /// A log elsewhere. Progress bars are drawn on stderr, and only if `target` is a terminal.
-    pub(crate) fn new(options: LogOptions, target: Target, sink: Box<dyn Write + Send>) -> Log {
+    pub fn new(options: LogOptions, target: Target, sink: Box<dyn Write + Send>) -> Log {
         let bars = match target {
             Target::Terminal => ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SEC),
             Target::Pipe => ProgressDrawTarget::hidden(),
@@ -154,17 +160,17 @@ impl Log {
     }
 
     /// What is logged.
-    pub(crate) fn options(&self) -> &LogOptions {
+    pub fn options(&self) -> &LogOptions {
         &self.options
     }
 
     /// Where it goes.
-    pub(crate) fn target(&self) -> Target {
+    pub fn target(&self) -> Target {
         self.target
     }
 
     /// Whether a message would be shown, for those that are expensive to make.
-    pub(crate) fn shows(&self, level: Level, name: &str) -> bool {
+    pub fn shows(&self, level: Level, name: &str) -> bool {
         let own = match name {
             LIST => self.options.list,
             STATS => self.options.stats,
@@ -176,7 +182,7 @@ impl Log {
     }
 
     /// Writes a message if its level is shown.
-    pub(crate) fn message(&self, message: &Message) {
+    pub fn message(&self, message: &Message) {
         if !self.shows(message.level, message.name) {
             return;
         }
@@ -188,27 +194,27 @@ impl Log {
     }
 
     /// Writes a message of [`ARCHIVER`].
-    pub(crate) fn say(&self, level: Level, text: impl Into<String>) {
+    pub fn say(&self, level: Level, text: impl Into<String>) {
         self.message(&Message::new(level, ARCHIVER, text));
     }
 
     /// Writes a whole line.
-    pub(crate) fn line(&self, text: &str) {
+    pub fn line(&self, text: &str) {
         self.write(&format!("{}\n", self.shown(text)));
     }
 
     /// Writes a text without a newline, for a question.
-    pub(crate) fn prompt(&self, text: &str) {
+    pub fn prompt(&self, text: &str) {
         self.write(&self.shown(text));
     }
 
     /// The number of a new operation, for progress output.
-    pub(crate) fn next_operation(&self) -> u64 {
+    pub fn next_operation(&self) -> u64 {
         self.operations.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// The progress bars on the terminal.
-    pub(crate) fn bars(&self) -> &MultiProgress {
+    pub fn bars(&self) -> &MultiProgress {
         &self.bars
     }
 
@@ -229,18 +235,18 @@ impl Log {
 }
 
 /// Seconds since the epoch, as Python's `time.time()`.
-pub(crate) fn now() -> f64 {
+pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub mod tests {
     use super::*;
     use std::sync::Arc;
 
     /// A sink whose content can be looked at.
     #[derive(Clone, Default)]
-    pub(crate) struct Captured(Arc<Mutex<Vec<u8>>>);
+    pub struct Captured(Arc<Mutex<Vec<u8>>>);
 
     impl Write for Captured {
         fn write(&mut self, data: &[u8]) -> io::Result<usize> {
@@ -254,12 +260,12 @@ pub(crate) mod tests {
     }
 
     impl Captured {
-        pub(crate) fn log(&self, options: LogOptions) -> Log {
+        pub fn log(&self, options: LogOptions) -> Log {
             Log::new(options, Target::Pipe, Box::new(self.clone()))
         }
 
         /// Everything that was written, with times replaced by `0.5`.
-        pub(crate) fn text(&self) -> String {
+        pub fn text(&self) -> String {
             let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
             let mut out = String::new();
             let mut rest = &*text;

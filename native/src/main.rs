@@ -42,7 +42,10 @@ fn main() -> ExitCode {
     if app.common.show_version {
         app.log.message(&Message::new(Level::Info, SHOW_VERSION, format!("borgbackup version {BORG_VERSION}")));
     }
-    let result = run(&app, &cli.command);
+    let result = match run(&app, &cli.command) {
+        Err(failure) if failure == Failure::reader_gone() => Ok(()),
+        result => result,
+    };
     if let Err(failure) = &result {
         app.log.message(&Message::new(Level::Error, ARCHIVER, failure.text.as_str()).with_msgid(failure.msgid));
     }

@@ -4,34 +4,26 @@
 use crate::display::size::Units;
 use crate::display::terminal::Target;
 use crate::json::{Json, Object};
-use crate::log::{Log, now};
+use crate::log::{DEFAULT_PACE, Log, now};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Updates in a second, unless `BORG_PROGRESS_FPS` says otherwise.
-const DEFAULT_UPDATES_PER_SEC: f64 = 5.0;
-
-/// The time between two updates for a value of `BORG_PROGRESS_FPS`; otherwise the warning to give, after which the
-/// default is used.
-pub(crate) fn parse_pace(value: Option<&str>) -> Result<Duration, String> {
-    let value = value.map(str::trim).unwrap_or_default();
+/// The time between two updates for a value of `BORG_PROGRESS_FPS`; otherwise the warning to give, after which
+/// [`DEFAULT_PACE`] is used.
+pub fn parse_pace(value: &str) -> Result<Duration, String> {
+    let value = value.trim();
     if value.is_empty() {
-        return Ok(default_pace());
+        return Ok(DEFAULT_PACE);
     }
     let pace = value.parse::<f64>().ok().filter(|fps| *fps > 0.0);
     let pace = pace.and_then(|fps| Duration::try_from_secs_f64(1.0 / fps).ok());
     pace.ok_or_else(|| format!("Invalid BORG_PROGRESS_FPS value '{value}', must be a number > 0. Ignoring it."))
 }
 
-/// The time between two updates by default.
-pub(crate) fn default_pace() -> Duration {
-    Duration::from_secs_f64(1.0 / DEFAULT_UPDATES_PER_SEC)
-}
-
 /// How a percentage is put into words: `before`, the number, a percent sign, `after`, and what is being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Label {
+pub struct Label {
     /// Text before the number.
     pub before: &'static str,
     /// Width of the number.
@@ -44,12 +36,12 @@ pub(crate) struct Label {
 
 impl Label {
     /// `Checking packs  42%`.
-    pub(crate) const fn whole(before: &'static str) -> Label {
+    pub const fn whole(before: &'static str) -> Label {
         Label { before, width: 3, decimals: 0, after: "" }
     }
 
     /// ` 42.0% Extracting: PATH`.
-    pub(crate) const fn tenths(after: &'static str) -> Label {
+    pub const fn tenths(after: &'static str) -> Label {
         Label { before: "", width: 5, decimals: 1, after }
     }
 
@@ -66,149 +58,105 @@ impl Label {
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub enum Unit {
     /// Bytes, shown as sizes.
     Bytes,
     /// Anything else.
     Count,
 }
 
-/// Progress towards a known total (`progress_percent`).
-pub(crate) struct Percent<'a> {
-    output: Output<'a>,
+/// Progress of one operation towards a known total (`progress_percent`).
+pub struct Percent<'a> {
+    log: &'a Log,
+    operation: u64,
+    msgid: &'static str,
     label: Label,
     total: u64,
     current: u64,
     next_percent: f64,
     files: u64,
+    shown_at: Option<Instant>,
+    bar: Option<ProgressBar>,
 }
 
 impl<'a> Percent<'a> {
     /// Begins an operation.
-    pub(crate) fn new(label: Label, msgid: &'static str, unit: Unit, total: u64, pace: Duration, log: &'a Log) -> Self {
-        let mut output = Output::new("progress_percent", msgid, pace, log);
-        if let Some(bar) = &mut output.bar {
+    pub fn new(label: Label, msgid: &'static str, unit: Unit, total: u64, log: &'a Log) -> Self {
+        let options = log.options();
+        let has_bar = options.progress && !options.json && log.target() == Target::Terminal;
+        let bar = has_bar.then(|| {
+            let bar = log.bars().add(ProgressBar::new_spinner());
             bar.set_length(total);
-            bar.set_style(bar_style(unit, log.options().units));
-        }
-        Percent { output, label, total, current: 0, next_percent: 0.0, files: 0 }
+            bar.with_style(bar_style(unit, options.units))
+        });
+        let operation = log.next_operation();
+        Percent { log, operation, msgid, label, total, current: 0, next_percent: 0.0, files: 0, shown_at: None, bar }
     }
 
     /// Sets the total, once it is known.
-    pub(crate) fn set_total(&mut self, total: u64) {
+    pub fn set_total(&mut self, total: u64) {
         self.total = total;
-        if let Some(bar) = &self.output.bar {
+        if let Some(bar) = &self.bar {
             bar.set_length(total);
         }
     }
 
     /// Shows a text instead of a percentage.
-    pub(crate) fn say(&mut self, text: &str) {
-        let members = self.members(text, None);
-        self.output.show(text, members);
+    pub fn say(&mut self, text: &str) {
+        self.show(text, None);
     }
 
     /// Counts a file; bars show how many there were.
-    pub(crate) fn file_done(&mut self) {
+    pub fn file_done(&mut self) {
         self.files += 1;
-        if let Some(bar) = &self.output.bar {
+        if let Some(bar) = &self.bar {
             bar.set_prefix(format!("{} files ", self.files));
         }
     }
 
     /// Counts `increase` more, done for `info` (a path, lossy UTF-8). The percentage shown is that of before, as in
     /// Borg.
-    pub(crate) fn advance(&mut self, increase: u64, info: Option<&str>) {
+    pub fn advance(&mut self, increase: u64, info: Option<&str>) {
         let percent = match self.total {
             0 => 100.0,
             total => self.current as f64 * 100.0 / total as f64,
         };
         self.current = self.current.saturating_add(increase);
-        if let Some(bar) = &self.output.bar {
+        if let Some(bar) = &self.bar {
             bar.set_position(self.current);
             if let Some(info) = info {
-                bar.set_message(self.output.log.target().name(info).into_owned());
+                bar.set_message(self.log.target().name(info).into_owned());
             }
             return;
         }
-        let last = self.current >= self.total;
-        if percent < self.next_percent || !self.output.due(last) {
+        if percent < self.next_percent || !self.is_due() {
             return;
         }
         while self.next_percent <= percent {
             self.next_percent += self.label.step();
         }
-        let text = self.label.text(percent, info);
-        let members = self.members(&text, info);
-        self.output.show(&text, members);
+        self.show(&self.label.text(percent, info), info);
     }
 
     /// Ends the operation and clears the bar.
-    pub(crate) fn finish(self) {
-        self.output.finish();
-    }
-
-    fn members(&self, text: &str, info: Option<&str>) -> Object {
-        let info = info.map(|info| vec![Json::from(info)]);
-        Object::new().with("message", text).with("current", self.current).with("total", self.total).with("info", info)
-    }
-}
-
-/// Progress of an operation without a known total (`progress_message`).
-pub(crate) struct Activity<'a> {
-    output: Output<'a>,
-}
-
-impl<'a> Activity<'a> {
-    /// Begins an operation.
-    pub(crate) fn new(msgid: &'static str, pace: Duration, log: &'a Log) -> Self {
-        let output = Output::new("progress_message", msgid, pace, log);
-        Activity { output }
-    }
-
-    /// Tells what is being done now.
-    pub(crate) fn say(&mut self, text: &str) {
-        self.output.show(text, Object::new().with("message", text));
-    }
-
-    /// Like [`Self::say`], but skipped if the last text was shown just now.
-    pub(crate) fn update(&mut self, text: &str) {
-        if self.output.due(false) {
-            self.say(text);
+    pub fn finish(self) {
+        let options = self.log.options();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+            self.log.bars().remove(bar);
+        } else if options.progress && options.json {
+            self.log.line(&self.json(Object::new().with("message", ""), true));
+        } else if options.progress {
+            self.log.line("");
         }
     }
 
-    /// Ends the operation and clears its line.
-    pub(crate) fn finish(self) {
-        self.output.finish();
-    }
-}
-
-/// Where both kinds go, and how often.
-struct Output<'a> {
-    log: &'a Log,
-    operation: u64,
-    kind: &'static str,
-    msgid: &'static str,
-    pace: Duration,
-    shown_at: Option<Instant>,
-    bar: Option<ProgressBar>,
-}
-
-impl<'a> Output<'a> {
-    fn new(kind: &'static str, msgid: &'static str, pace: Duration, log: &'a Log) -> Self {
-        let options = log.options();
-        let bar = (options.progress && !options.json && log.target() == Target::Terminal)
-            .then(|| log.bars().add(ProgressBar::new_spinner()));
-        Output { log, operation: log.next_operation(), kind, msgid, pace, shown_at: None, bar }
+    /// Whether enough time went by since the last line; the last one of all is always due.
+    fn is_due(&self) -> bool {
+        self.current >= self.total || self.shown_at.is_none_or(|at| at.elapsed() >= self.log.options().pace)
     }
 
-    /// Whether enough time went by since the last line.
-    fn due(&self, last: bool) -> bool {
-        last || self.shown_at.is_none_or(|at| at.elapsed() >= self.pace)
-    }
-
-    fn show(&mut self, text: &str, members: Object) {
+    fn show(&mut self, text: &str, info: Option<&str>) {
         let options = self.log.options();
         if !options.progress {
             return;
@@ -218,27 +166,18 @@ impl<'a> Output<'a> {
             bar.set_message(self.log.target().name(text).into_owned());
             bar.tick();
         } else if options.json {
-            self.log.line(&self.object(members, false).line());
+            let info = info.map(|info| vec![Json::from(info)]);
+            let members = Object::new().with("message", text).with("current", self.current).with("total", self.total);
+            self.log.line(&self.json(members.with("info", info), false));
         } else {
             self.log.line(text);
         }
     }
 
-    fn finish(self) {
-        let options = self.log.options();
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-            self.log.bars().remove(bar);
-        } else if options.progress && options.json {
-            self.log.line(&self.object(Object::new().with("message", ""), true).line());
-        } else if options.progress {
-            self.log.line("");
-        }
-    }
-
-    fn object(&self, members: Object, finished: bool) -> Object {
-        let members = members.with("operation", Json::from(self.operation)).with("msgid", self.msgid);
-        members.with("type", self.kind).with("finished", finished).with("time", now())
+    /// The members, and those that every line has.
+    fn json(&self, members: Object, finished: bool) -> String {
+        let members = members.with("operation", self.operation).with("msgid", self.msgid);
+        members.with("type", "progress_percent").with("finished", finished).with("time", now()).line()
     }
 }
 
@@ -270,9 +209,8 @@ mod tests {
 
     fn extract(options: LogOptions) -> String {
         let sink = Captured::default();
-        let log = sink.log(options);
-        let label = Label::tenths(" Extracting: ");
-        let mut progress = Percent::new(label, "extract", Unit::Bytes, 0, Duration::ZERO, &log);
+        let log = sink.log(LogOptions { pace: Duration::ZERO, ..options });
+        let mut progress = Percent::new(Label::tenths(" Extracting: "), "extract", Unit::Bytes, 0, &log);
         progress.say("Calculating total archive size");
         progress.set_total(9_194_341);
         progress.advance(1_667_089, Some("src/rand.bin"));
@@ -304,39 +242,26 @@ mod tests {
     }
 
     #[test]
-    fn updates_are_rare_and_messages_have_their_own_type() {
+    fn updates_are_rare_but_the_last_is_shown() {
         let sink = Captured::default();
-        let log = sink.log(LogOptions { json: true, progress: true, ..LogOptions::default() });
-        let mut activity = Activity::new("cache.close", Duration::from_secs(3600), &log);
-        for text in ["Saving files cache", "lost"] {
-            activity.update(text);
-        }
-        let line = "{\"message\": \"Saving files cache\", \"operation\": 1, \"msgid\": \"cache.close\", \
-                    \"type\": \"progress_message\", \"finished\": false, \"time\": 0.5}\n";
-        assert_eq!(sink.text(), line);
-        let mut progress = Percent::new(
-            Label::whole("Pruning archives "),
-            "prune",
-            Unit::Count,
-            1000,
-            Duration::from_secs(3600),
-            &log,
-        );
+        let pace = Duration::from_secs(3600);
+        let log = sink.log(LogOptions { json: true, progress: true, pace, ..LogOptions::default() });
+        let mut progress = Percent::new(Label::whole("Pruning archives "), "prune", Unit::Count, 1000, &log);
         for _ in 0..1000 {
             progress.advance(1, None);
         }
-        assert_eq!(sink.text().lines().count(), 3);
+        assert_eq!(sink.text().lines().count(), 2);
         assert!(sink.text().contains("\"message\": \"Pruning archives 100%\", \"current\": 1000"));
     }
 
     #[test]
     fn the_template_is_valid_and_paces_are_checked() {
         bar_style(Unit::Bytes, Units::Iec);
-        assert_eq!(parse_pace(Some(" 10 ")), Ok(Duration::from_millis(100)));
-        assert_eq!(parse_pace(None), Ok(Duration::from_millis(200)));
+        assert_eq!(parse_pace(" 10 "), Ok(Duration::from_millis(100)));
+        assert_eq!(parse_pace(""), Ok(Duration::from_millis(200)));
         for value in ["0", "-1", "x", "nan", "1e-300"] {
             let text = format!("Invalid BORG_PROGRESS_FPS value '{value}', must be a number > 0. Ignoring it.");
-            assert_eq!(parse_pace(Some(value)), Err(text));
+            assert_eq!(parse_pace(value), Err(text));
         }
     }
 }

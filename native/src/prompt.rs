@@ -6,11 +6,11 @@ use std::io::{self, BufRead, Read};
 use zeroize::Zeroizing;
 
 /// The usual words for no.
-pub(crate) const FALSISH: &[&str] = &["No", "NO", "no", "N", "n", "0"];
+pub const FALSISH: &[&str] = &["No", "NO", "no", "N", "n", "0"];
 /// The usual words for yes.
-pub(crate) const TRUISH: &[&str] = &["Yes", "YES", "yes", "Y", "y", "1"];
+pub const TRUISH: &[&str] = &["Yes", "YES", "yes", "Y", "y", "1"];
 /// The usual words for the default answer.
-pub(crate) const DEFAULTISH: &[&str] = &["Default", "DEFAULT", "default", "D", "d", ""];
+pub const DEFAULTISH: &[&str] = &["Default", "DEFAULT", "default", "D", "d", ""];
 
 /// Answers are not read beyond this.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024;
@@ -19,7 +19,7 @@ const NOT_TEXT: &str = "error";
 
 /// A question that is answered with yes or no. Without a word for yes given, [`Self::default_answer`] counts.
 #[derive(Debug, Clone)]
-pub(crate) struct Question<'a> {
+pub struct Question<'a> {
     /// The question; empty if there is nothing to be shown before the answer.
     pub text: &'a str,
     /// The environment variable that may hold the answer; also the id in JSON.
@@ -46,7 +46,7 @@ pub(crate) struct Question<'a> {
 
 impl<'a> Question<'a> {
     /// A question with the usual words, one try, and no as the default.
-    pub(crate) fn new(text: &'a str, env_var: &'a str) -> Question<'a> {
+    pub fn new(text: &'a str, env_var: &'a str) -> Question<'a> {
         Question {
             text,
             env_var,
@@ -63,7 +63,7 @@ impl<'a> Question<'a> {
     }
 
     /// Asks. The environment's answer counts once; if it is invalid, the user is asked, if there are more tries.
-    pub(crate) fn ask(&self, env: impl Fn(&str) -> Option<String>, input: &mut dyn BufRead, log: &Log) -> bool {
+    pub fn ask(&self, env: impl Fn(&str) -> Option<String>, input: &mut dyn BufRead, log: &Log) -> bool {
         if !self.text.is_empty() {
             self.tell("prompt", self.text, log);
         }
@@ -140,7 +140,7 @@ fn read_answer(input: &mut dyn BufRead) -> Option<String> {
     set_or_not(*passphrase_set),
     set_or_not(*passcommand_set)
 )]
-pub(crate) struct NoPassphrase {
+pub struct NoPassphrase {
     /// Whether `BORG_PASSPHRASE` is set.
     pub passphrase_set: bool,
     /// Whether `BORG_PASSCOMMAND` is set.
@@ -152,7 +152,7 @@ fn set_or_not(set: bool) -> &'static str {
 }
 
 /// Asks for a passphrase on the terminal, without echo; without a terminal, reads a line of standard input.
-pub(crate) fn passphrase(prompt: &str, log: &Log) -> Result<Zeroizing<String>, NoPassphrase> {
+pub fn passphrase(prompt: &str, log: &Log) -> Result<Zeroizing<String>, NoPassphrase> {
     let answer = log.bars().suspend(|| match rpassword::prompt_password(prompt) {
         Err(error) if error.kind() != io::ErrorKind::UnexpectedEof && !has_terminal() => {
             log.prompt(prompt);

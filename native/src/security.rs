@@ -10,7 +10,7 @@ use portaborg_core::key::KeyLocation;
 use std::env;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is known of the repository now.
 pub struct Facts<'a> {
@@ -99,7 +99,7 @@ fn unprotected(facts: &Facts<'_>) -> Option<String> {
     }
 }
 
-fn read(app: &App, file: &PathBuf) -> Option<String> {
+fn read(app: &App, file: &Path) -> Option<String> {
     match fs::read_to_string(file) {
         Ok(text) => Some(text),
         Err(error) => {
@@ -111,7 +111,7 @@ fn read(app: &App, file: &PathBuf) -> Option<String> {
     }
 }
 
-fn remember(app: &App, file: &PathBuf, text: &str) {
+fn remember(app: &App, file: &Path, text: &str) {
     if let Err(error) = dirs::save(file, text) {
         app.debug(&format!("can not store {}: {error}", file.display()));
     }

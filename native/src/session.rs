@@ -1,6 +1,6 @@
 //! Opening a repository for a command: config, key, lock, security, index (repository layer, section 2.5).
 
-use crate::app::App;
+use crate::app::{App, random_bytes};
 use crate::dirs;
 use crate::engine::Native;
 use crate::failure::{Failure, blocker};
@@ -104,7 +104,7 @@ impl Session {
             let (keys, key) = unlock_any(app, &repository, &location, &key_sources, suite)?;
             (keys, Some(key))
         };
-        Ok(Session { repository, location, keys, key, key_sources, engine: Native::default() })
+        Ok(Session { repository, location, keys, key, key_sources, engine: Native })
     }
 
     /// Takes a lock. Where none can be written, reading goes on without one, with a warning.
@@ -237,11 +237,7 @@ impl Drop for Held<'_> {
 
 /// Random bytes that no other session has.
 pub fn fresh_session() -> Result<SessionId, Failure> {
-    let mut session = SessionId::default();
-    match getrandom::fill(&mut session) {
-        Ok(()) => Ok(session),
-        Err(error) => Err(Failure::error(format_args!("the system gives no random bytes: {error}"))),
-    }
+    random_bytes()
 }
 
 /// Reads the config alone.

@@ -33,7 +33,8 @@ pub struct ItemStream {
 
 /// What stands in the stream.
 enum Ahead {
-    Item(Result<Item, ItemProblem>),
+    /// A value with the form of an item, and its length in bytes.
+    Item(usize),
     /// The beginning of an item.
     Part,
     /// Nothing that could become an item.
@@ -105,7 +106,7 @@ impl ItemStream {
             }
             if !self.in_search && self.start < self.buffer.len() {
                 match self.look() {
-                    Ahead::Item(item) => return Some(item),
+                    Ahead::Item(len) => return Some(self.take(len)),
                     Ahead::Part if !self.at_end => {}
                     Ahead::Part | Ahead::Nothing => {
                         self.in_search = true;
@@ -125,22 +126,24 @@ impl ItemStream {
         }
     }
 
-    /// What stands at the beginning of the buffer; an item is taken.
+    /// What stands at the beginning of the buffer.
     fn look(&mut self) -> Ahead {
         let rest = &self.buffer[self.start..];
         if !begins_map(rest) {
             return Ahead::Nothing;
         }
         match self.skipper.advance(rest) {
-            Ok(true) => {}
-            Ok(false) if rest.len() <= MAX_ITEM_BYTES => return Ahead::Part,
-            Ok(false) | Err(_) => return Ahead::Nothing,
+            Ok(true) => Ahead::Item(self.skipper.position()),
+            Ok(false) if rest.len() <= MAX_ITEM_BYTES => Ahead::Part,
+            Ok(false) | Err(_) => Ahead::Nothing,
         }
-        let end = self.skipper.position();
-        let item = Item::decode(&rest[..end]).map_err(ItemProblem::Item);
-        self.start += end;
+    }
+
+    fn take(&mut self, len: usize) -> Result<Item, ItemProblem> {
+        let item = Item::decode(&self.buffer[self.start..][..len]);
+        self.start += len;
         self.skipper = Skipper::new();
-        Ahead::Item(item)
+        item.map_err(ItemProblem::Item)
     }
 
     /// Moves to the next position where a whole, usable item begins. `false` if more data is needed to tell.

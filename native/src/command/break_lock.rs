@@ -1,3 +1,5 @@
+//! `break-lock`: removes all locks (command line, section 1).
+
 use crate::app::App;
 use crate::failure::Failure;
 use crate::session::Session;

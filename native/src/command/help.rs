@@ -1,3 +1,5 @@
+//! `help`: texts about what several commands share.
+
 use crate::app::{App, print};
 use crate::cli::Cli;
 use crate::failure::Failure;

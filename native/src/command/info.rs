@@ -1,3 +1,5 @@
+//! `info`: what is known of archives (command line, section 1.2).
+
 use crate::app::{App, basic_json, print};
 use crate::archives::{self, Archive};
 use crate::cli::ArchiveFilters;
@@ -82,7 +84,7 @@ fn described<'a>(
 fn text(app: &App, id: ArchiveId, meta: &ArchiveMeta, units: Units) -> String {
     let target = Target::of(&io::stdout());
     let shown = |raw: &[u8]| target.cow(lossy(raw).0).into_owned();
-    let at = |stamp: &portaborg_core::archive::Stamp| time::display(&time::in_zone(stamp.time, &app.zone));
+    let at = |stamp: &portaborg_core::archive::Stamp| time::display(stamp.time, &app.zone);
     let cwd = meta.cwd.as_deref().map_or_else(|| "None".into(), shown);
     format!(
         "Archive name: {}\n\
@@ -115,7 +117,7 @@ fn text(app: &App, id: ArchiveId, meta: &ArchiveMeta, units: Units) -> String {
 }
 
 fn json(app: &App, id: ArchiveId, meta: &ArchiveMeta) -> Object {
-    let at = |stamp: &portaborg_core::archive::Stamp| time::iso(&time::in_zone(stamp.time, &app.zone));
+    let at = |stamp: &portaborg_core::archive::Stamp| time::iso(stamp.time, &app.zone);
     let params = meta.chunker_params.iter().flatten().map(|param| match param {
         ChunkerParam::Text(text) => Json::from(text.as_str()),
         ChunkerParam::Int(number) => Json::from(*number),

@@ -1,3 +1,5 @@
+//! `key`: lists and exports keys (command line, section 1.2).
+
 use crate::app::{App, print};
 use crate::failure::Failure;
 use crate::session::{FoundKey, Lock, Session, find_keys, open_repository};

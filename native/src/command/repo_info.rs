@@ -1,3 +1,5 @@
+//! `repo-info`: what the repository is and how it is protected (command line, section 1.2).
+
 use crate::app::{App, basic_json, print};
 use crate::dirs;
 use crate::failure::Failure;

@@ -1,3 +1,5 @@
+//! `repo-list`: the archives of a repository (command line, section 1.2).
+
 use crate::app::{App, basic_json, print_bytes};
 use crate::archives::{self, Archive};
 use crate::cli::ArchiveFilters;
@@ -9,6 +11,7 @@ use crate::session::{Lock, Session};
 use clap::Args;
 use portaborg_core::bytes::lossy;
 use portaborg_core::select::Candidate;
+use portaborg_core::text::Repr;
 use std::env;
 use std::io;
 
@@ -71,11 +74,11 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
         if !group_by.is_empty() {
             let separator = if number == 0 { "" } else { "\n" };
             let members: Vec<String> =
-                group_by.iter().zip(key).map(|(name, value)| format!("{name}={}", quoted(value))).collect();
+                group_by.iter().zip(key).map(|(name, value)| format!("{name}={}", Repr(value.as_bytes()))).collect();
             out.extend(format!("{separator}Group ({}):\n", members.join(", ")).bytes());
         }
         for archive in archives {
-            format.render(&archive.row(), &app.zone, target, &mut out).map_err(Failure::command)?;
+            format.render(&archive.row(), &app.zone, target, &mut out).map_err(Failure::render)?;
         }
     }
     print_bytes(&out)
@@ -126,21 +129,6 @@ fn value(archive: &Archive, key: &str) -> String {
         _ => archive.tags().collect::<Vec<_>>().join(&b','),
     };
     lossy(&raw).0.into_owned()
-}
-
-fn quoted(value: &str) -> String {
-    let quote = if value.contains('\'') && !value.contains('"') { '"' } else { '\'' };
-    let mut text = String::from(quote);
-    for c in value.chars() {
-        match c {
-            '\\' => text.push_str("\\\\"),
-            c if c == quote => text.extend(['\\', c]),
-            c if c.is_control() => text.extend(c.escape_default()),
-            c => text.push(c),
-        }
-    }
-    text.push(quote);
-    text
 }
 
 fn group_keys(text: &str) -> Result<GroupBy, String> {

@@ -1,3 +1,5 @@
+//! `version`: of the client and of the server (command line, section 1.2).
+
 use crate::app::{App, print};
 use crate::failure::Failure;
 use crate::json::Object;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// `1 days 2 hours 3 minutes 4.567 seconds`; only the seconds are always there.
-pub(crate) fn display(duration: Duration) -> String {
+pub fn display(duration: Duration) -> String {
     // Rounded as Python's `%.3f` rounds the seconds that are left after the minutes.
     let secs = (duration.as_secs() % 60) as f64 + f64::from(duration.subsec_nanos()) / 1e9;
     let mut text = format!("{secs:.3} seconds");

@@ -1,8 +1,7 @@
 //! How sizes, times, durations, modes and names look to people (command line, section 4.3).
 
-pub(crate) mod duration;
-pub(crate) mod mode;
-pub(crate) mod size;
-pub(crate) mod strftime;
-pub(crate) mod terminal;
-pub(crate) mod time;
+pub mod duration;
+pub mod mode;
+pub mod size;
+pub mod terminal;
+pub mod time;

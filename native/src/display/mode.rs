@@ -1,7 +1,7 @@
 //! Modes as `ls` shows them.
 
 /// Type and permissions of a file as Python's `stat.filemode` shows them, such as `drwxr-xr-x`.
-pub(crate) fn display(mode: u32) -> [u8; 10] {
+pub fn display(mode: u32) -> [u8; 10] {
     let kind = match mode & 0o170_000 {
         0o100_000 => b'-',
         0o040_000 => b'd',

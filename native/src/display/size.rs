@@ -2,7 +2,7 @@
 
 /// Which units sizes are shown in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Units {
+pub enum Units {
     /// Powers of 1000: `1.23 MB`.
     #[default]
     Si,
@@ -14,7 +14,7 @@ pub(crate) enum Units {
 
 /// How a size is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SizeFormat {
+pub struct SizeFormat {
     /// The units.
     pub units: Units,
     /// Decimals from the second unit on.
@@ -27,7 +27,7 @@ pub(crate) struct SizeFormat {
 
 impl Units {
     /// What the value of `BORG_UNITS` means; otherwise the warning to give, after which SI is used.
-    pub(crate) fn parse(value: &str) -> Result<Units, String> {
+    pub fn parse(value: &str) -> Result<Units, String> {
         match value.trim().to_lowercase().as_str() {
             "" | "si" => Ok(Units::Si),
             "iec" => Ok(Units::Iec),
@@ -37,14 +37,14 @@ impl Units {
     }
 
     /// The size as it is shown nearly everywhere: with two decimals, without a plus sign.
-    pub(crate) fn display(self, bytes: u64) -> String {
+    pub fn display(self, bytes: u64) -> String {
         SizeFormat { units: self, precision: 2, sign: false, fine: false }.display(i128::from(bytes))
     }
 }
 
 impl SizeFormat {
     /// The size as text, with its unit.
-    pub(crate) fn display(self, bytes: i128) -> String {
+    pub fn display(self, bytes: i128) -> String {
         let plus = if self.sign && bytes > 0 { "+" } else { "" };
         let (power, units) = match self.units {
             Units::Raw => return format!("{plus}{bytes} B"),

@@ -1,25 +1,26 @@
 //! Formats over archives: `repo-list`, `prune`, `check` (command line, sections 3.5 and 4.1).
 
-use super::{RenderError, Template, TemplateError, Value, fixed_key};
+use super::fixed_key;
 use crate::display::terminal::Target;
 use crate::display::time;
-use crate::json::{Json, Object};
+use crate::json::Object;
 use jiff::tz::TimeZone;
 use portaborg_core::archive::ArchiveMeta;
 use portaborg_core::bytes::lossy;
 use portaborg_core::id::ArchiveId;
+use portaborg_core::text::{RenderError, Template, TemplateError, Value};
 use portaborg_core::time::Timestamp;
 use std::borrow::Cow;
 
 /// A compiled format over archives.
-pub(crate) struct ArchiveFormat {
+pub struct ArchiveFormat {
     template: Template<Key>,
     used: Vec<Key>,
 }
 
 /// What a format can say of an archive.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ArchiveRow<'a> {
+pub struct ArchiveRow<'a> {
     /// Its id.
     pub id: ArchiveId,
     /// Its name, or a placeholder if its metadata is missing.
@@ -68,7 +69,7 @@ const ALWAYS: usize = 4;
 
 impl ArchiveFormat {
     /// Compiles a format.
-    pub(crate) fn compile(text: &str) -> Result<ArchiveFormat, TemplateError> {
+    pub fn compile(text: &str) -> Result<ArchiveFormat, TemplateError> {
         let template = Template::compile(text, |name| {
             let key = KEYS.iter().find(|(key, _)| *key == name).map(|(_, key)| *key);
             key.or_else(|| fixed_key(name).map(Key::Fixed))
@@ -77,7 +78,7 @@ impl ArchiveFormat {
     }
 
     /// Appends the text for an archive. Names are escaped if it goes to a terminal.
-    pub(crate) fn render(
+    pub fn render(
         &self,
         row: &ArchiveRow<'_>,
         zone: &TimeZone,
@@ -88,7 +89,7 @@ impl ArchiveFormat {
     }
 
     /// The members of the archive's JSON object: four that are always there, and those that the format uses.
-    pub(crate) fn json(&self, row: &ArchiveRow<'_>, zone: &TimeZone) -> Object {
+    pub fn json(&self, row: &ArchiveRow<'_>, zone: &TimeZone) -> Object {
         let mut object = Object::new();
         for (place, (name, key)) in KEYS.iter().enumerate() {
             if place >= ALWAYS && !self.used.contains(key) {
@@ -96,7 +97,7 @@ impl ArchiveFormat {
             }
             match key {
                 Key::Hostname | Key::Username | Key::CommandLine => object.set_raw(name, row.raw(*key)),
-                key => object.set(name, row.value(*key, zone, Target::Pipe).into_json()),
+                key => object.set(name, row.value(*key, zone, Target::Pipe)),
             }
         }
         object
@@ -105,7 +106,7 @@ impl ArchiveFormat {
 
 impl<'a> ArchiveRow<'a> {
     fn value(&self, key: Key, zone: &TimeZone, target: Target) -> Value<'a> {
-        let shown = |time| Value::Time(time::in_zone(time, zone));
+        let shown = |time| time::value(time, zone);
         match key {
             Key::Fixed(text) => text.into(),
             Key::Id => self.id.to_string().into(),
@@ -135,22 +136,10 @@ impl<'a> ArchiveRow<'a> {
     }
 }
 
-impl Value<'_> {
-    /// The value as JSON: times in ISO 8601.
-    pub(crate) fn into_json(self) -> Json {
-        match self {
-            Value::None => Json::Null,
-            Value::Text(text) => Json::Text(text.into_owned()),
-            Value::Int(number) => Json::Int(number),
-            Value::Time(time) => Json::Text(time::iso(&time)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Indent;
+    use crate::json::{Indent, Json};
     use portaborg_core::archive::Stamp;
 
     fn meta() -> ArchiveMeta {

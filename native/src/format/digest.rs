@@ -10,14 +10,13 @@ macro_rules! digests {
     ($($name:ident $key:literal $hasher:ty;)*) => {
         /// A digest algorithm. Its order is that of the names.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        #[allow(missing_docs)] // the names say it
-        pub(crate) enum Digest {
+        pub enum Digest {
             Blake3,
             $($name,)*
         }
 
         /// Computes one digest over a content that is given in pieces.
-        pub(crate) struct Hasher(State);
+        pub struct Hasher(State);
 
         enum State {
             Blake3(Box<blake3::Hasher>),
@@ -26,10 +25,10 @@ macro_rules! digests {
 
         impl Digest {
             /// Every algorithm.
-            pub(crate) const ALL: &[Digest] = &[Digest::Blake3, $(Digest::$name),*];
+            pub const ALL: &[Digest] = &[Digest::Blake3, $(Digest::$name),*];
 
             /// The name, both in formats and in an item's stored digests.
-            pub(crate) fn name(self) -> &'static str {
+            pub fn name(self) -> &'static str {
                 match self {
                     Digest::Blake3 => "blake3",
                     $(Digest::$name => $key,)*
@@ -37,7 +36,7 @@ macro_rules! digests {
             }
 
             /// A hasher that has not seen anything.
-            pub(crate) fn hasher(self) -> Hasher {
+            pub fn hasher(self) -> Hasher {
                 Hasher(match self {
                     Digest::Blake3 => State::Blake3(Box::default()),
                     $(Digest::$name => State::$name(<$hasher>::new()),)*
@@ -47,7 +46,7 @@ macro_rules! digests {
 
         impl Hasher {
             /// Takes the next piece of the content.
-            pub(crate) fn update(&mut self, data: &[u8]) {
+            pub fn update(&mut self, data: &[u8]) {
                 match &mut self.0 {
                     State::Blake3(hasher) => { hasher.update(data); }
                     $(State::$name(hasher) => hasher.update(data),)*
@@ -55,7 +54,7 @@ macro_rules! digests {
             }
 
             /// The digest of all the pieces.
-            pub(crate) fn finish(self) -> Vec<u8> {
+            pub fn finish(self) -> Vec<u8> {
                 match self.0 {
                     State::Blake3(hasher) => hasher.finalize().as_bytes().to_vec(),
                     $(State::$name(hasher) => hasher.finalize().to_vec(),)*
@@ -82,7 +81,7 @@ digests! {
 
 impl Digest {
     /// The algorithm of a name.
-    pub(crate) fn from_name(name: &str) -> Option<Digest> {
+    pub fn from_name(name: &str) -> Option<Digest> {
         Digest::ALL.iter().copied().find(|digest| digest.name() == name)
     }
 }

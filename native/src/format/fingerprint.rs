@@ -3,18 +3,19 @@
 use portaborg_core::archive::ChunkerParam;
 use portaborg_core::bytes::Hex;
 use portaborg_core::item::ChunkEntry;
+use portaborg_core::text::Repr;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 
 /// What decides about the chunks that a content is cut into, hashed. Equal contents have equal fingerprints only under
 /// equal conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Conditions([u8; 8]);
+pub struct Conditions([u8; 8]);
 
 impl Conditions {
     /// Hashes the text that Borg hashes: Python's view of the key type (a byte), the id key, the chunk seed and the
     /// archive's chunker parameters.
-    pub(crate) fn new(key_type: u8, id_key: &[u8], chunk_seed: i64, params: Option<&[ChunkerParam]>) -> Conditions {
+    pub fn new(key_type: u8, id_key: &[u8], chunk_seed: i64, params: Option<&[ChunkerParam]>) -> Conditions {
         let mut text = zeroize::Zeroizing::new(String::with_capacity(4 * id_key.len() + 128));
         write_bytes(&[key_type], &mut text);
         write_bytes(id_key, &mut text);
@@ -30,7 +31,7 @@ impl Conditions {
     }
 
     /// The fingerprint of a content.
-    pub(crate) fn fingerprint(&self, chunks: &[ChunkEntry]) -> String {
+    pub fn fingerprint(&self, chunks: &[ChunkEntry]) -> String {
         let mut hasher = Sha256::new();
         for chunk in chunks {
             hasher.update(chunk.id.0);
@@ -67,10 +68,7 @@ fn write_tuple(params: &[ChunkerParam], out: &mut String) {
         }
         match param {
             ChunkerParam::Int(number) => out.push_str(&number.to_string()),
-            ChunkerParam::Text(text) => {
-                let quoted = super::Value::from(text.as_str()).converted('r');
-                out.push_str(&quoted.expect("every value has this conversion"));
-            }
+            ChunkerParam::Text(text) => out.push_str(&Repr(text.as_bytes()).to_string()),
         }
     }
     if params.len() == 1 {

@@ -2,7 +2,7 @@
 
 use super::digest::Digest;
 use super::fingerprint::Conditions;
-use super::{RenderError, Template, TemplateError, Value, fixed_key};
+use super::fixed_key;
 use crate::display::terminal::Target;
 use crate::display::{mode, time};
 use crate::json::write_text;
@@ -11,11 +11,12 @@ use jiff::tz::TimeZone;
 use portaborg_core::bytes::{Hex, lossy};
 use portaborg_core::id::ArchiveId;
 use portaborg_core::item::{FileType, Item};
+use portaborg_core::text::{RenderError, Template, TemplateError, Value, isoformat};
 use portaborg_core::time::Timestamp;
 use std::borrow::Cow;
 
 /// A compiled format over items. A key costs nothing unless the format uses it.
-pub(crate) struct ItemFormat {
+pub struct ItemFormat {
     template: Template<Key>,
     digests: Vec<Digest>,
     /// The members of a JSON line, sorted by name.
@@ -23,7 +24,7 @@ pub(crate) struct ItemFormat {
 }
 
 /// What is the same for all items of an archive.
-pub(crate) struct ItemContext<'a> {
+pub struct ItemContext<'a> {
     /// The archive's name.
     pub archive_name: &'a [u8],
     /// The archive's id.
@@ -37,7 +38,7 @@ pub(crate) struct ItemContext<'a> {
 }
 
 /// Digests that were computed over an item's content; see [`ItemFormat::missing_digests`].
-pub(crate) type Contents<'a> = &'a [(Digest, Vec<u8>)];
+pub type Contents<'a> = &'a [(Digest, Vec<u8>)];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
@@ -98,7 +99,7 @@ const ALWAYS: usize = 11;
 
 impl ItemFormat {
     /// Compiles a format.
-    pub(crate) fn compile(text: &str) -> Result<ItemFormat, TemplateError> {
+    pub fn compile(text: &str) -> Result<ItemFormat, TemplateError> {
         let template = Template::compile(text, |name| {
             let key = KEYS.iter().find(|(key, _)| *key == name).map(|(_, key)| *key);
             key.or_else(|| Digest::from_name(name).map(Key::Digest)).or_else(|| fixed_key(name).map(Key::Fixed))
@@ -117,7 +118,7 @@ impl ItemFormat {
 
     /// The digests for which the item's content has to be read, because they were not stored with it. Whoever has them
     /// passes them to [`Self::render`]; without them they are shown as an empty text.
-    pub(crate) fn missing_digests(&self, item: &Item) -> Vec<Digest> {
+    pub fn missing_digests(&self, item: &Item) -> Vec<Digest> {
         if item.chunks.is_none() {
             return Vec::new();
         }
@@ -125,7 +126,7 @@ impl ItemFormat {
     }
 
     /// Appends the text for an item.
-    pub(crate) fn render(
+    pub fn render(
         &self,
         item: &Item,
         context: &ItemContext<'_>,
@@ -136,13 +137,7 @@ impl ItemFormat {
     }
 
     /// Appends the JSON line for an item, with its newline: the members that are always there, and those of the format.
-    pub(crate) fn render_json(
-        &self,
-        item: &Item,
-        context: &ItemContext<'_>,
-        contents: Contents<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    pub fn render_json(&self, item: &Item, context: &ItemContext<'_>, contents: Contents<'_>, out: &mut Vec<u8>) {
         let piped = ItemContext { target: Target::Pipe, ..*context };
         for (place, (name, key)) in self.members.iter().enumerate() {
             out.extend_from_slice(if place == 0 { b"{\"" } else { b", \"" });
@@ -152,7 +147,7 @@ impl ItemFormat {
                 Value::None => out.extend_from_slice(b"null"),
                 Value::Int(number) => out.extend_from_slice(number.to_string().as_bytes()),
                 Value::Text(text) => write_text(&text, out),
-                Value::Time(time) => write_text(&time::iso(&time), out),
+                Value::Time { time, .. } => write_text(&isoformat(&time), out),
             }
             if let Some(raw) = raw(*key, item).filter(|raw| std::str::from_utf8(raw).is_err()) {
                 out.extend_from_slice(b", \"");
@@ -171,7 +166,7 @@ impl ItemContext<'_> {
         let time = |time: Option<Timestamp>| {
             // The epoch counts as absent.
             let time = time.filter(|time| *time != Timestamp::default()).unwrap_or(item.mtime);
-            time::in_zone(time::bounded(time), self.zone)
+            time::bounded(time)
         };
         match key {
             Key::Fixed(text) => text.into(),
@@ -192,12 +187,12 @@ impl ItemContext<'_> {
             Key::Flags => item.bsdflags.into(),
             Key::Size => Value::Int(size(item).into()),
             Key::NumChunks => Value::Int(item.chunks.as_ref().map_or(0, Vec::len) as i128),
-            Key::Mtime => Value::Time(time(None)),
-            Key::Ctime => Value::Time(time(item.ctime)),
-            Key::Atime => Value::Time(time(item.atime)),
-            Key::IsoMtime => time::iso(&time(None)).into(),
-            Key::IsoCtime => time::iso(&time(item.ctime)).into(),
-            Key::IsoAtime => time::iso(&time(item.atime)).into(),
+            Key::Mtime => time::value(time(None), self.zone),
+            Key::Ctime => time::value(time(item.ctime), self.zone),
+            Key::Atime => time::value(time(item.atime), self.zone),
+            Key::IsoMtime => time::iso(time(None), self.zone).into(),
+            Key::IsoCtime => time::iso(time(item.ctime), self.zone).into(),
+            Key::IsoAtime => time::iso(time(item.atime), self.zone).into(),
             Key::Fingerprint => match &item.chunks {
                 None => "".into(),
                 Some(chunks) => self.conditions.fingerprint(chunks).into(),
@@ -213,7 +208,7 @@ impl ItemContext<'_> {
 }
 
 /// The size that Borg shows: as stored, else the length of a link's text in characters, else the sum of the chunks.
-pub(crate) fn size(item: &Item) -> u64 {
+pub fn size(item: &Item) -> u64 {
     match (item.size, item.file_type(), &item.target) {
         (Some(size), _, _) => size,
         (None, Some(FileType::Symlink), target) => {

@@ -1,15 +1,16 @@
 //! Python's format specifications, `[[fill]align][sign][z][#][0][width][,|_][.precision][type]` (command line, section
-//! 4.1), for texts and integers. Texts of errors are Python's.
+//! 4.1), for texts and integers.
 
+use super::error::SpecError;
 use super::float;
 use super::value::Value;
-
-/// Widths and precisions beyond this many characters are refused. Python would try to allocate them.
-const MAX_WIDTH_CHARS: u64 = 1 << 20;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 /// A parsed format specification. What it means for a value is only known when the value is there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Spec {
+pub struct FormatSpec {
     text: String,
     fill: Option<char>,
     align: Option<char>,
@@ -24,81 +25,10 @@ pub(crate) struct Spec {
     trailing: bool,
 }
 
-/// Why a value can't be formatted so. `Display` is the text that Python's exception has.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SpecError {
-    /// A width or precision that no integer holds.
-    #[error("Too many decimal digits in format string")]
-    TooManyDigits,
-    /// A width or precision that would need an absurd amount of memory.
-    #[error("Format width or precision is too large")]
-    TooWide,
-    /// A point without digits after it.
-    #[error("Format specifier missing precision")]
-    MissingPrecision,
-    /// Both group separators.
-    #[error("Cannot specify both ',' and '_'.")]
-    BothSeparators,
-    /// A group separator with a presentation that has no groups.
-    #[error("Cannot specify '{separator}' with '{}'.", shown(*presentation))]
-    Separator {
-        /// The separator.
-        separator: char,
-        /// The presentation type.
-        presentation: char,
-    },
-    /// Text after the presentation type.
-    #[error("Invalid format specifier '{spec}' for object of type '{kind}'")]
-    Invalid {
-        /// The whole specification.
-        spec: String,
-        /// Python's name of the value's type.
-        kind: &'static str,
-    },
-    /// A presentation type that the value doesn't have.
-    #[error("Unknown format code '{}' for object of type '{kind}'", shown(*code))]
-    UnknownCode {
-        /// The presentation type.
-        code: char,
-        /// Python's name of the value's type.
-        kind: &'static str,
-    },
-    /// Any specification for a value that takes none.
-    #[error("unsupported format string passed to {kind}.__format__")]
-    Unsupported {
-        /// Python's name of the value's type.
-        kind: &'static str,
-    },
-    /// Something that texts or integers can't have; the words name it.
-    #[error("{0}")]
-    NotAllowed(&'static str),
-    /// An integer that is no character.
-    #[error("%c arg not in range(0x110000)")]
-    NotAChar,
-    /// An integer that is far from any character.
-    #[error("Python int too large to convert to C long")]
-    TooLarge,
-}
-
-impl SpecError {
-    /// The name of the exception that Python raises.
-    pub(crate) fn exception(&self) -> &'static str {
-        match self {
-            SpecError::Unsupported { .. } => "TypeError",
-            SpecError::NotAChar | SpecError::TooLarge => "OverflowError",
-            _ => "ValueError",
-        }
-    }
-}
-
-fn shown(code: char) -> String {
-    if (33..128).contains(&u32::from(code)) { code.to_string() } else { format!("\\x{:x}", u32::from(code)) }
-}
-
-impl Spec {
+impl FormatSpec {
     /// Parses a specification. Errors that don't depend on a value come from here.
-    pub(crate) fn parse(text: &str) -> Result<Spec, SpecError> {
-        let mut spec = Spec { text: text.into(), ..Spec::default() };
+    pub fn parse(text: &str) -> Result<FormatSpec, SpecError> {
+        let mut spec = FormatSpec { text: text.into(), ..FormatSpec::default() };
         let mut rest = Cursor { rest: text };
         let mut ahead = text.chars();
         match (ahead.next(), ahead.next()) {
@@ -139,7 +69,7 @@ impl Spec {
     }
 
     /// Appends the value as the specification says.
-    pub(crate) fn format(&self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), SpecError> {
+    pub fn format(&self, value: &Value<'_>, out: &mut Vec<u8>) -> Result<(), SpecError> {
         if self.text.is_empty() {
             value.write_plain(out);
             return Ok(());
@@ -148,12 +78,12 @@ impl Spec {
             Value::None => Err(SpecError::Unsupported { kind: "NoneType" }),
             Value::Text(text) => self.format_text(text, out),
             Value::Int(number) => self.format_int(*number, out),
-            Value::Time(_) => Err(SpecError::Unsupported { kind: "OutputTimestamp" }),
+            Value::Time { .. } => Err(SpecError::Unsupported { kind: "OutputTimestamp" }),
         }
     }
 
     /// Appends a text as the specification says.
-    pub(crate) fn format_text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), SpecError> {
+    pub fn format_text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), SpecError> {
         self.check("str", 's')?;
         match self.presentation {
             None | Some('s') => {}
@@ -182,7 +112,7 @@ impl Spec {
     }
 
     /// Appends an integer as the specification says.
-    pub(crate) fn format_int(&self, number: i128, out: &mut Vec<u8>) -> Result<(), SpecError> {
+    pub fn format_int(&self, number: i128, out: &mut Vec<u8>) -> Result<(), SpecError> {
         self.check("int", 'd')?;
         match self.presentation.unwrap_or('d') {
             'e' | 'E' | 'f' | 'F' | 'g' | 'G' | '%' => self.format_as_float(number, out),
@@ -362,10 +292,19 @@ impl Cursor<'_> {
     }
 }
 
+/// Widths and precisions beyond this many characters are refused. Python would try to allocate them.
+const MAX_WIDTH_CHARS: u64 = 1 << 20;
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::Value as Json;
+
+    fn formatted(spec: &str, value: &Value<'_>) -> Result<String, SpecError> {
+        let mut out = Vec::new();
+        FormatSpec::parse(spec)?.format(value, &mut out)?;
+        Ok(String::from_utf8(out).unwrap())
+    }
 
     /// The table was made by Python 3.11's `format()`.
     #[test]
@@ -379,10 +318,8 @@ mod tests {
                 text if case["int"] == true => Value::Int(text.as_str().unwrap().parse().unwrap()),
                 text => text.as_str().unwrap().into(),
             };
-            let mut out = Vec::new();
-            let done = Spec::parse(case["s"].as_str().unwrap()).and_then(|spec| spec.format(&value, &mut out));
-            let found = match done {
-                Ok(()) => String::from_utf8(out).unwrap(),
+            let found = match formatted(case["s"].as_str().unwrap(), &value) {
+                Ok(text) => text,
                 Err(error) => format!("{}: {error}", error.exception()),
             };
             let wanted = if case["r"].is_null() { &case["e"] } else { &case["r"] };
@@ -395,9 +332,78 @@ mod tests {
         }
     }
 
+    /// Everything here was seen from Python's `format`.
+    #[test]
+    fn texts_are_formatted_as_by_python() {
+        for (spec, expected) in [
+            ("", "borg"),
+            ("s", "borg"),
+            (">6", "  borg"),
+            ("^7", " borg  "),
+            ("*^9", "**borg***"),
+            (".2", "bo"),
+            ("06", "borg00"),
+            ("_>6.1", "_____b"),
+            ("x<5s", "borgx"),
+            ("é>6", "ééborg"),
+        ] {
+            assert_eq!(formatted(spec, &"borg".into()), Ok(expected.into()), "{spec}");
+        }
+        for (spec, message) in [
+            ("d", "Unknown format code 'd' for object of type 'str'"),
+            (".2.3", "Invalid format specifier '.2.3' for object of type 'str'"),
+            ("=5", "'=' alignment not allowed in string format specifier"),
+            ("+", "Sign not allowed in string format specifier"),
+            (" ", "Space not allowed in string format specifier"),
+            ("#", "Alternate form (#) not allowed in string format specifier"),
+            ("z", "Negative zero coercion (z) not allowed in string format specifier"),
+            (",", "Cannot specify ',' with 's'."),
+            (",_", "Cannot specify both ',' and '_'."),
+            (".", "Format specifier missing precision"),
+            ("99999999999999999999", "Too many decimal digits in format string"),
+        ] {
+            let error = formatted(spec, &"borg".into()).unwrap_err();
+            assert_eq!(error.to_string(), message, "{spec}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_formatted_as_by_python() {
+        for (spec, expected) in [
+            ("", "4321"),
+            (">8", "    4321"),
+            ("08", "00004321"),
+            ("+08", "+0004321"),
+            ("x", "10e1"),
+            ("#010x", "0x000010e1"),
+            ("o", "10341"),
+            (",", "4,321"),
+            ("_x", "10e1"),
+            ("*^9", "**4321***"),
+            ("=+9", "+    4321"),
+            ("08,", "0,004,321"),
+            ("<+9", "+4321    "),
+            ("^09", "004321000"),
+            (" ", " 4321"),
+        ] {
+            assert_eq!(formatted(spec, &Value::Int(4321)), Ok(expected.into()), "{spec}");
+        }
+        for (spec, message) in [
+            ("q", "Unknown format code 'q' for object of type 'int'"),
+            ("s", "Unknown format code 's' for object of type 'int'"),
+            (".2", "Precision not allowed in integer format specifier"),
+            (",x", "Cannot specify ',' with 'x'."),
+            ("_n", "Cannot specify '_' with 'n'."),
+            ("5x5", "Invalid format specifier '5x5' for object of type 'int'"),
+        ] {
+            let error = formatted(spec, &Value::Int(4321)).unwrap_err();
+            assert_eq!(error.to_string(), message, "{spec}");
+        }
+    }
+
     #[test]
     fn absurd_widths_are_refused() {
-        assert_eq!(Spec::parse("99999999999"), Err(SpecError::TooWide));
-        assert_eq!(Spec::parse(".2000000f"), Err(SpecError::TooWide));
+        assert_eq!(FormatSpec::parse("99999999999"), Err(SpecError::TooWide));
+        assert_eq!(FormatSpec::parse(".2000000f"), Err(SpecError::TooWide));
     }
 }

@@ -1,5 +1,8 @@
 //! Integers shown as Python shows a float of the same value (`e`, `f`, `g` and `%`; command line, section 4.1).
 
+use alloc::format;
+use alloc::string::String;
+
 /// The digits before the point, and whatever stands after them (point, decimals, exponent, percent sign).
 ///
 /// `precision` must be bounded by the caller: that many characters are made.
@@ -49,6 +52,6 @@ fn scientific(value: f64, precision: usize) -> (String, usize) {
     let text = format!("{value:.*e}", precision.min(MAX_DIGITS));
     let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
     let mut digits = mantissa.replace('.', "");
-    digits.extend(std::iter::repeat_n('0', precision.saturating_sub(MAX_DIGITS)));
+    digits.extend(core::iter::repeat_n('0', precision.saturating_sub(MAX_DIGITS)));
     (digits, power.parse().unwrap_or(0))
 }

@@ -1,10 +1,10 @@
 //! Format strings of Python's `str.format`, taken apart.
 
-use super::error::FormatFault;
+use super::error::SyntaxError;
 
 /// Iterates over the pieces of a format string. After an error it ends.
 #[derive(Debug, Clone)]
-pub struct Template<'a> {
+pub struct Pieces<'a> {
     rest: &'a str,
 }
 
@@ -17,7 +17,7 @@ pub enum Piece<'a> {
     Field(Field<'a>),
 }
 
-/// `{name!conversion:format}`.
+/// `{name!conversion:spec}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field<'a> {
     /// The name, with attributes and indices if there are any.
@@ -25,16 +25,16 @@ pub struct Field<'a> {
     /// The character after `!`.
     pub conversion: Option<char>,
     /// What follows `:`; it may hold fields itself.
-    pub format: &'a str,
+    pub spec: &'a str,
 }
 
-impl<'a> Template<'a> {
+impl<'a> Pieces<'a> {
     /// The pieces of `text`.
     pub fn new(text: &'a str) -> Self {
-        Template { rest: text }
+        Pieces { rest: text }
     }
 
-    fn field(&mut self) -> Result<Field<'a>, FormatFault> {
+    fn field(&mut self) -> Result<Field<'a>, SyntaxError> {
         let text = self.rest;
         let name_len = name_len(text)?;
         let name = &text[..name_len];
@@ -43,20 +43,20 @@ impl<'a> Template<'a> {
         match text.as_bytes()[name_len] {
             b'}' => {
                 self.rest = after;
-                return Ok(Field { name, conversion, format: "" });
+                return Ok(Field { name, conversion, spec: "" });
             }
             b'!' => {
                 let mut characters = after.chars();
-                conversion = Some(characters.next().ok_or(FormatFault::UnterminatedConversion)?);
+                conversion = Some(characters.next().ok_or(SyntaxError::UnterminatedConversion)?);
                 let separator = characters.next();
                 after = characters.as_str();
                 match separator {
                     Some('}') => {
                         self.rest = after;
-                        return Ok(Field { name, conversion, format: "" });
+                        return Ok(Field { name, conversion, spec: "" });
                     }
                     Some(':') | None => {}
-                    Some(_) => return Err(FormatFault::LongConversion),
+                    Some(_) => return Err(SyntaxError::LongConversion),
                 }
             }
             _ => {}
@@ -70,15 +70,15 @@ impl<'a> Template<'a> {
             }
             if open == 0 {
                 self.rest = &after[at + 1..];
-                return Ok(Field { name, conversion, format: &after[..at] });
+                return Ok(Field { name, conversion, spec: &after[..at] });
             }
         }
-        Err(FormatFault::UnterminatedFormat)
+        Err(SyntaxError::UnterminatedSpec)
     }
 }
 
-impl<'a> Iterator for Template<'a> {
-    type Item = Result<Piece<'a>, FormatFault>;
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Result<Piece<'a>, SyntaxError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let first = self.rest.chars().next()?;
@@ -90,7 +90,7 @@ impl<'a> Iterator for Template<'a> {
             }
             '{' => {
                 self.rest = &self.rest[1..];
-                let field = if self.rest.is_empty() { Err(FormatFault::SingleOpen) } else { self.field() };
+                let field = if self.rest.is_empty() { Err(SyntaxError::SingleOpen) } else { self.field() };
                 if field.is_err() {
                     self.rest = "";
                 }
@@ -98,7 +98,7 @@ impl<'a> Iterator for Template<'a> {
             }
             '}' => {
                 self.rest = "";
-                return Some(Err(FormatFault::SingleClose));
+                return Some(Err(SyntaxError::SingleClose));
             }
             _ => self.rest.find(['{', '}']).unwrap_or(self.rest.len()),
         };
@@ -109,19 +109,19 @@ impl<'a> Iterator for Template<'a> {
 }
 
 /// The length of the name that the text starts with, up to `}`, `!` or `:`; between brackets those end nothing.
-fn name_len(text: &str) -> Result<usize, FormatFault> {
+fn name_len(text: &str) -> Result<usize, SyntaxError> {
     let mut in_brackets = false;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b']' if in_brackets => in_brackets = false,
             _ if in_brackets => {}
             b'[' => in_brackets = true,
-            b'{' => return Err(FormatFault::BraceInName),
+            b'{' => return Err(SyntaxError::OpenInName),
             b'}' | b'!' | b':' => return Ok(at),
             _ => {}
         }
     }
-    Err(FormatFault::UnterminatedName)
+    Err(SyntaxError::UnterminatedName)
 }
 
 #[cfg(test)]
@@ -129,8 +129,8 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    fn field(name: &'static str, conversion: Option<char>, format: &'static str) -> Piece<'static> {
-        Piece::Field(Field { name, conversion, format })
+    fn field(name: &'static str, conversion: Option<char>, spec: &'static str) -> Piece<'static> {
+        Piece::Field(Field { name, conversion, spec })
     }
 
     /// Seen from Python's `string.Formatter().parse`.
@@ -148,23 +148,23 @@ mod tests {
             ("{:{}}", &[field("", None, "{}")]),
         ];
         for (text, expected) in pieces {
-            assert_eq!(Template::new(text).collect::<Result<Vec<_>, _>>().as_deref(), Ok(*expected), "{text}");
+            assert_eq!(Pieces::new(text).collect::<Result<Vec<_>, _>>().as_deref(), Ok(*expected), "{text}");
         }
         for (text, fault) in [
-            ("{", FormatFault::SingleOpen),
-            ("a}", FormatFault::SingleClose),
-            ("{a", FormatFault::UnterminatedName),
-            ("{a!", FormatFault::UnterminatedConversion),
-            ("{a!}", FormatFault::UnterminatedFormat),
-            ("{a!r", FormatFault::UnterminatedFormat),
-            ("{a!rx}", FormatFault::LongConversion),
-            ("{a:{b}", FormatFault::UnterminatedFormat),
-            ("{a[b}", FormatFault::UnterminatedName),
-            ("{{}", FormatFault::SingleClose),
-            ("{}}", FormatFault::SingleClose),
-            ("{a{b}}", FormatFault::BraceInName),
+            ("{", SyntaxError::SingleOpen),
+            ("a}", SyntaxError::SingleClose),
+            ("{a", SyntaxError::UnterminatedName),
+            ("{a!", SyntaxError::UnterminatedConversion),
+            ("{a!}", SyntaxError::UnterminatedSpec),
+            ("{a!r", SyntaxError::UnterminatedSpec),
+            ("{a!rx}", SyntaxError::LongConversion),
+            ("{a:{b}", SyntaxError::UnterminatedSpec),
+            ("{a[b}", SyntaxError::UnterminatedName),
+            ("{{}", SyntaxError::SingleClose),
+            ("{}}", SyntaxError::SingleClose),
+            ("{a{b}}", SyntaxError::OpenInName),
         ] {
-            assert_eq!(Template::new(text).find_map(Result::err), Some(fault), "{text}");
+            assert_eq!(Pieces::new(text).find_map(Result::err), Some(fault), "{text}");
         }
     }
 }

@@ -1,22 +1,13 @@
 //! Placeholders in names, comments and locations (data layer, section 16).
 
-mod error;
-mod spec;
-mod strftime;
-mod template;
-
-pub use error::{FormatFault, PlaceholderError};
-pub use spec::FormatSpec;
-pub use strftime::strftime;
-pub use template::{Field, Piece, Template};
-
 use crate::limits::{BORG_RELEASE, BORG_VERSION};
+use crate::text::{Piece, Pieces, RenderError, Template, Value};
 use crate::time::Timestamp;
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use jiff::tz::TimeZone;
+use thiserror::Error;
 
 /// What placeholders stand for, as the face knows it.
 #[derive(Debug, Clone)]
@@ -39,95 +30,106 @@ pub struct Placeholders {
     pub zone: TimeZone,
 }
 
+/// A text whose placeholders can't be replaced. The fault of who wrote it; the messages are Borg's.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PlaceholderError {
+    /// Braces or a format that mean nothing (Borg's `PlaceholderError`, exit code 5).
+    #[error("Formatting Error: \"{text}\".format({{...}}): {}({fault})", fault.exception())]
+    BadFormat {
+        /// The whole text.
+        text: String,
+        /// What is wrong with it.
+        fault: RenderError,
+    },
+    /// No placeholder has this name, or a `!conversion` follows it (Borg's `InvalidPlaceholder`, exit code 6).
+    #[error("Invalid placeholder \"{name}\" in string: {text}")]
+    Unknown {
+        /// What stands between the braces, up to `!` or `:`.
+        name: String,
+        /// The whole text.
+        text: String,
+    },
+}
+
 /// The text with its placeholders replaced; `{{` and `}}` are braces.
 ///
 /// # Errors
 /// A name that is no placeholder (also with a `!conversion`), or a brace or format that means nothing.
 pub fn replace(text: &str, values: &Placeholders) -> Result<String, PlaceholderError> {
-    let bad_format = |fault| PlaceholderError::BadFormat { text: text.into(), fault };
-    for piece in Template::new(text) {
-        if let Piece::Field(field) = piece.map_err(bad_format)?
+    let bad_format = |fault: RenderError| PlaceholderError::BadFormat { text: text.into(), fault };
+    for piece in Pieces::new(text) {
+        if let Piece::Field(field) = piece.map_err(|error| bad_format(error.into()))?
             && !field.name.is_empty()
-            && (field.conversion.is_some() || values.get(field.name).is_none())
+            && (field.conversion.is_some() || Placeholder::from_name(field.name).is_none())
         {
             return Err(PlaceholderError::Unknown { name: field.name.into(), text: text.into() });
         }
     }
-    expand(text, values, MAX_NESTING).map_err(bad_format)
-}
-
-/// A format may hold placeholders itself, down to `nesting` levels.
-fn expand(text: &str, values: &Placeholders, nesting: usize) -> Result<String, FormatFault> {
-    let nesting = nesting.checked_sub(1).ok_or(FormatFault::NestedTooDeep)?;
-    let mut out = String::with_capacity(text.len());
-    for piece in Template::new(text) {
-        match piece? {
-            Piece::Literal(literal) => out.push_str(literal),
-            Piece::Field(field) => {
-                if field.name.is_empty() || field.name.bytes().all(|byte| byte.is_ascii_digit()) {
-                    return Err(FormatFault::Positional);
-                }
-                let value = values.get(field.name).ok_or_else(|| FormatFault::UnknownKey(field.name.into()))?;
-                let format = match field.format.contains(['{', '}']) {
-                    true => Cow::Owned(expand(field.format, values, nesting)?),
-                    false => Cow::Borrowed(field.format),
-                };
-                out.push_str(&value.format(&format)?);
-            }
-        }
-    }
-    Ok(out)
+    let template = Template::compile_lazily(text, Placeholder::from_name).map_err(|error| bad_format(error.into()))?;
+    let mut out = Vec::with_capacity(text.len());
+    template.render(&mut |placeholder| values.get(placeholder), &mut out).map_err(bad_format)?;
+    Ok(String::from_utf8(out).expect("the template and all values are texts"))
 }
 
 impl Placeholders {
-    fn get(&self, name: &str) -> Option<Value<'_>> {
+    fn get(&self, placeholder: Placeholder) -> Value<'_> {
         let [major, minor, patch] = BORG_RELEASE;
+        let time = |zone| Value::Time { time: self.now.in_zone(zone), plain: "%Y-%m-%dT%H:%M:%S" };
+        match placeholder {
+            Placeholder::Hostname => (&*self.hostname).into(),
+            Placeholder::Fqdn => (&*self.fqdn).into(),
+            Placeholder::ReverseFqdn => self.fqdn.split('.').rev().collect::<Vec<_>>().join(".").into(),
+            Placeholder::User => (&*self.user).into(),
+            Placeholder::Pid => Value::Int(self.pid.into()),
+            Placeholder::Uuid4 => (&*self.uuid4).into(),
+            Placeholder::Now => time(&self.zone),
+            Placeholder::UtcNow => time(&TimeZone::UTC),
+            Placeholder::UnixTime => Value::Int(self.unixtime.into()),
+            Placeholder::BorgVersion => BORG_VERSION.into(),
+            Placeholder::BorgMajor => format!("{major}").into(),
+            Placeholder::BorgMinor => format!("{major}.{minor}").into(),
+            Placeholder::BorgPatch => format!("{major}.{minor}.{patch}").into(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Placeholder {
+    Hostname,
+    Fqdn,
+    ReverseFqdn,
+    User,
+    Pid,
+    Uuid4,
+    Now,
+    UtcNow,
+    UnixTime,
+    BorgVersion,
+    BorgMajor,
+    BorgMinor,
+    BorgPatch,
+}
+
+impl Placeholder {
+    fn from_name(name: &str) -> Option<Placeholder> {
         Some(match name {
-            "hostname" => Value::text(&self.hostname),
-            "fqdn" => Value::text(&self.fqdn),
-            "reverse-fqdn" => Value::Text(self.fqdn.split('.').rev().collect::<Vec<_>>().join(".").into()),
-            "user" => Value::text(&self.user),
-            "pid" => Value::Number(self.pid.into()),
-            "uuid4" => Value::text(&self.uuid4),
-            "now" => Value::Time(self.now, self.zone.clone()),
-            "utcnow" => Value::Time(self.now, TimeZone::UTC),
-            "unixtime" => Value::Number(self.unixtime),
-            "borgversion" => Value::text(BORG_VERSION),
-            "borgmajor" => Value::Text(format!("{major}").into()),
-            "borgminor" => Value::Text(format!("{major}.{minor}").into()),
-            "borgpatch" => Value::Text(format!("{major}.{minor}.{patch}").into()),
+            "hostname" => Placeholder::Hostname,
+            "fqdn" => Placeholder::Fqdn,
+            "reverse-fqdn" => Placeholder::ReverseFqdn,
+            "user" => Placeholder::User,
+            "pid" => Placeholder::Pid,
+            "uuid4" => Placeholder::Uuid4,
+            "now" => Placeholder::Now,
+            "utcnow" => Placeholder::UtcNow,
+            "unixtime" => Placeholder::UnixTime,
+            "borgversion" => Placeholder::BorgVersion,
+            "borgmajor" => Placeholder::BorgMajor,
+            "borgminor" => Placeholder::BorgMinor,
+            "borgpatch" => Placeholder::BorgPatch,
             _ => return None,
         })
     }
 }
-
-enum Value<'a> {
-    Text(Cow<'a, str>),
-    Number(i64),
-    Time(Timestamp, TimeZone),
-}
-
-impl<'a> Value<'a> {
-    fn text(text: &'a str) -> Self {
-        Value::Text(text.into())
-    }
-
-    fn format(&self, format: &str) -> Result<String, FormatFault> {
-        match self {
-            Value::Text(text) => FormatSpec::parse(format, "str")?.format_text(text),
-            Value::Number(number) => FormatSpec::parse(format, "int")?.format_number((*number).into()),
-            Value::Time(time, zone) => {
-                let format = if format.is_empty() { DEFAULT_TIME_FORMAT } else { format };
-                strftime(*time, zone, format).ok_or(FormatFault::TimeOutOfRange)
-            }
-        }
-    }
-}
-
-const DEFAULT_TIME_FORMAT: &str = "%Y-%m-%dT%H:%M:%S";
-
-/// A text, and the formats in it: Python's limit.
-const MAX_NESTING: usize = 2;
 
 #[cfg(test)]
 mod tests {

@@ -1,29 +1,13 @@
-//! `strftime` as Python has it on Linux: glibc's directives in the C locale, and Python's `%f` (command line,
-//! section 4.1). What is no directive stays as it stands.
+//! Points in time as Python's `strftime` and `isoformat` show them.
 
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use jiff::ZonedDateTime;
 
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
-/// Widths beyond this many characters are cut to it.
-const MAX_WIDTH_CHARS: usize = 1024;
-
-/// Appends the time in the given format.
-pub(crate) fn format(time: &ZonedDateTime, format: &str, out: &mut Vec<u8>) {
+/// Appends the time in the given format, as Python has it on Linux: glibc's directives in the C locale, and Python's `%f`
+/// (command line, section 4.1). What is no directive stays as it stands.
+pub fn strftime(time: &ZonedDateTime, format: &str, out: &mut Vec<u8>) {
     let mut rest = format;
     while let Some(at) = rest.find('%') {
         out.extend_from_slice(&rest.as_bytes()[..at]);
@@ -31,11 +15,19 @@ pub(crate) fn format(time: &ZonedDateTime, format: &str, out: &mut Vec<u8>) {
         let text = directive.expand(time);
         let width = directive.width.unwrap_or(0).min(MAX_WIDTH_CHARS);
         let fill = if directive.pad == Some('0') { b'0' } else { b' ' };
-        out.extend(std::iter::repeat_n(fill, width.saturating_sub(text.chars().count())));
+        out.extend(core::iter::repeat_n(fill, width.saturating_sub(text.chars().count())));
         out.extend_from_slice(text.as_bytes());
         rest = &rest[at + end..];
     }
     out.extend_from_slice(rest.as_bytes());
+}
+
+/// `2026-08-28T08:59:56.123456+02:00`: ISO 8601 with microseconds, as in JSON.
+pub fn isoformat(time: &ZonedDateTime) -> String {
+    let (year, month, day) = (time.year(), time.month(), time.day());
+    let (hour, minute, second) = (time.hour(), time.minute(), time.second());
+    let (micros, offset) = (time.subsec_nanosecond() / 1000, offset(time, ":"));
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}{offset}")
 }
 
 /// `%[flags][width][modifier]letter`.
@@ -111,7 +103,7 @@ impl<'a> Directive<'a> {
         let yday = i64::from(time.day_of_year()) - 1;
         let sub = |format: &str| {
             let mut out = Vec::new();
-            self::format(time, format, &mut out);
+            strftime(time, format, &mut out);
             Some(String::from_utf8_lossy(&out).into_owned())
         };
         match letter {
@@ -153,7 +145,7 @@ impl<'a> Directive<'a> {
             'W' => self.number((yday + 7 - (weekday as i64 + 6) % 7) / 7, 2, '0'),
             'y' => self.number(i64::from(time.year()).rem_euclid(100), 2, '0'),
             'Y' => self.number(time.year(), 1, '0'),
-            'z' => Some(offset(time)),
+            'z' => Some(offset(time, "")),
             'Z' => Some(zone_name(time)),
             'f' if self.text == "%f" => Some(format!("{:06}", time.subsec_nanosecond() / 1000)),
             '%' => Some("%".into()),
@@ -179,38 +171,96 @@ impl<'a> Directive<'a> {
     }
 }
 
-/// `+0100`, with seconds if there are any.
-fn offset(time: &ZonedDateTime) -> String {
+/// `+0100`, or with a separator `+01:00`; with seconds if there are any.
+fn offset(time: &ZonedDateTime, separator: &str) -> String {
     let secs = time.offset().seconds();
     let sign = if secs < 0 { '-' } else { '+' };
     let secs = secs.unsigned_abs();
-    let rest = if secs.is_multiple_of(60) { String::new() } else { format!("{:02}", secs % 60) };
-    format!("{sign}{:02}{:02}{rest}", secs / 3600, secs / 60 % 60)
+    let rest = if secs.is_multiple_of(60) { String::new() } else { format!("{separator}{:02}", secs % 60) };
+    format!("{sign}{:02}{separator}{:02}{rest}", secs / 3600, secs / 60 % 60)
 }
 
 fn zone_name(time: &ZonedDateTime) -> String {
     time.time_zone().to_offset_info(time.timestamp()).abbreviation().into()
 }
 
+const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// Widths beyond this many characters are cut to it.
+const MAX_WIDTH_CHARS: usize = 1024;
+
 #[cfg(test)]
 mod tests {
-    use super::super::time::in_zone;
     use super::*;
-    use jiff::tz::TimeZone;
-    use portaborg_core::time::Timestamp;
+    use crate::time::Timestamp;
+    use jiff::tz::{Offset, TimeZone};
 
-    /// The table was made by Python's `strftime()` on Linux.
+    fn shown(time: &ZonedDateTime, format: &str) -> String {
+        let mut out = Vec::new();
+        strftime(time, format, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    /// The table was made by Python's `strftime()` and `isoformat()` on Linux.
     #[test]
-    fn every_directive_gives_what_python_gives() {
+    fn times_look_as_in_python() {
         let cases: serde_json::Value = serde_json::from_str(include_str!("testdata/times.json")).unwrap();
-        let cases: Vec<_> = cases.as_array().unwrap().iter().filter(|case| !case["s"].is_null()).collect();
-        assert!(cases.len() > 200);
-        for case in cases {
+        let (mut formats, mut plain) = (0, 0);
+        for case in cases.as_array().unwrap() {
             let nanos: i128 = case["t"].as_str().unwrap().parse().unwrap();
             let zone = TimeZone::get(case["z"].as_str().unwrap()).unwrap();
-            let mut out = Vec::new();
-            format(&in_zone(Timestamp::from_nanos(nanos), &zone), case["s"].as_str().unwrap(), &mut out);
-            assert_eq!(String::from_utf8(out).unwrap(), case["r"].as_str().unwrap(), "{case}");
+            let time = Timestamp::from_nanos(nanos).in_zone(&zone);
+            match case["s"].as_str() {
+                Some(format) => {
+                    formats += 1;
+                    assert_eq!(shown(&time, format), case["r"].as_str().unwrap(), "{case}");
+                }
+                None => {
+                    plain += 1;
+                    assert_eq!(isoformat(&time), case["iso"].as_str().unwrap());
+                    assert_eq!(shown(&time, "%a, %Y-%m-%d %H:%M:%S %z"), case["d"].as_str().unwrap());
+                }
+            }
+        }
+        assert!(formats > 200 && plain > 40);
+    }
+
+    /// Seen from Python's `datetime.strftime` under glibc.
+    #[test]
+    fn formats_give_what_python_gives() {
+        let time = Timestamp::parse_iso("2025-03-02T04:05:06.007089-03:30").unwrap();
+        let time = time.in_zone(&TimeZone::fixed(Offset::from_seconds(-12_600).unwrap()));
+        for (format, expected) in [
+            ("%a %A %b %B %c", "Sun Sunday Mar March Sun Mar  2 04:05:06 2025"),
+            ("%d %e %H %I %j", "02  2 04 04 061"),
+            ("%m %M %p %S %U %w %W", "03 05 AM 06 09 0 08"),
+            ("%x %X %y %Y %z", "03/02/25 04:05:06 25 2025 -0330"),
+            ("%G %V %u %f %%", "2025 09 7 007089 %"),
+            ("%D %F %R %T %r", "03/02/25 2025-03-02 04:05 04:05:06 04:05:06 AM"),
+            ("%h %C %g %k %l", "Mar 20 25  4  4"),
+            ("%s %n %t", "1740900906 \n \t"),
+            ("%P %E %Q %+", "am %E %Q %+"),
+            ("%-d %_d %^a", "2  2 SUN"),
+            ("%:z %3f %.f %", "%:z %3f %.f %"),
+            ("%Ey %Od", "25 02"),
+            ("%L %N %q %i", "%L %N %q %i"),
+            ("ä%ä%", "ä%ä%"),
+        ] {
+            assert_eq!(shown(&time, format), expected, "{format}");
         }
     }
 }
