@@ -5,7 +5,8 @@ use core::fmt;
 use core::str::FromStr;
 
 /// A text that is not an identifier of 64 lowercase hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an identifier of 64 hexadecimal digits")]
 pub struct NotAnId;
 
 macro_rules! id_types {

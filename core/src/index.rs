@@ -91,10 +91,18 @@ impl ChunkIndex {
         self.slots.iter().map(|(id, slot)| (*id, self.location(slot)))
     }
 
+    /// The packs that chunks lie in. A few may be among them from which all chunks have moved away.
+    pub fn packs(&self) -> &[PackId] {
+        &self.packs
+    }
+
     /// Forgets all chunks that lie in these packs.
     pub fn remove_packs(&mut self, packs: &[PackId]) {
-        let gone: Vec<u32> = packs.iter().filter_map(|pack| self.pack_numbers.get(pack).copied()).collect();
-        self.slots.retain(|_, slot| !gone.contains(&slot.pack));
+        let mut gone = alloc::vec![false; self.packs.len()];
+        for number in packs.iter().filter_map(|pack| self.pack_numbers.get(pack)) {
+            gone[*number as usize] = true;
+        }
+        self.slots.retain(|_, slot| !gone[slot.pack as usize]);
     }
 
     fn location(&self, slot: &Slot) -> Location {
@@ -102,8 +110,8 @@ impl ChunkIndex {
     }
 }
 
-/// Ids are hashes under a secret key, so their first eight bytes serve as they are. Whoever holds the key could choose
-/// ids that collide, and would only slow down readers of their own repository.
+/// Ids are hashes, so their first eight bytes serve as they are. Who holds the key, or the files where an index is rebuilt
+/// from unauthenticated headers, could choose ids that collide: that slows readers down, as withholding the files would.
 #[derive(Debug, Default)]
 pub(crate) struct IdHasher(u64);
 

@@ -50,20 +50,20 @@ pub struct Item {
     pub target: Option<Vec<u8>>,
     /// Device number of a device, as in `st_rdev`.
     pub rdev: Option<u64>,
-    /// Extended attributes, sorted by name.
-    pub xattrs: Option<ByteMap>,
+    /// Extended attributes; Borg sorts them by name.
+    pub xattrs: Option<Pairs>,
     /// File flags with BSD's values (section 8.2).
     pub bsdflags: Option<u32>,
     /// Access control lists.
     pub acl: Acl,
     /// Digests of the whole content by algorithm name.
-    pub digests: Option<ByteMap>,
+    pub digests: Option<Pairs>,
     /// Keys that this version does not know, each with its encoded value, kept as they are.
     pub unknown: Vec<(Vec<u8>, Box<[u8]>)>,
 }
 
-/// Names with their values, in the order in which they are stored.
-pub type ByteMap = Vec<(Vec<u8>, Vec<u8>)>;
+/// Names and values as raw bytes, in stored order.
+pub type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// Access control lists as the text that Borg stores (data layer, section 8.2).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -160,6 +160,7 @@ impl Item {
             has_path |= key == b"path";
             item.set(key, value)?;
         }
+        reader.finish()?;
         if !has_path {
             return Err(ItemError::NoPath);
         }
@@ -254,7 +255,7 @@ fn chunks(reader: &mut Reader<'_>) -> Result<Vec<ChunkEntry>, MsgpackError> {
     Ok(entries)
 }
 
-fn byte_map(reader: &mut Reader<'_>) -> Result<ByteMap, MsgpackError> {
+fn byte_map(reader: &mut Reader<'_>) -> Result<Pairs, MsgpackError> {
     let count = reader.map_len()?;
     let mut pairs = Vec::new();
     for _ in 0..count {

@@ -17,6 +17,8 @@ use base64::engine::general_purpose::STANDARD;
 const TEXT_MAGIC: &str = "BORG_KEY ";
 /// The only way of wrapping that version 5 repositories use.
 pub const ALGORITHM: &str = "argon2 chacha20-poly1305";
+/// The versions of the wrapped secrets that can be read; Borg 2 writes the last.
+const READABLE_VERSIONS: core::ops::RangeInclusive<u32> = 1..=2;
 /// A key text larger than this is none: real ones have about 600 bytes.
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 
@@ -108,7 +110,7 @@ pub fn repository_of(text: &[u8]) -> Option<RepositoryId> {
 }
 
 impl LockedKey {
-    /// Parses a key text, whose first line is known to be right.
+    /// Parses a key text, whose first line [`is_key_of`] has found to be right.
     pub fn parse(text: &[u8]) -> Result<LockedKey, KeyError> {
         let newline = text.iter().position(|&byte| byte == b'\n').ok_or(KeyError::Base64)?;
         let digits: Vec<u8> = text[newline..].iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
@@ -175,13 +177,14 @@ impl LockedKey {
     ) -> Result<Keys, KeyError> {
         let params = match kdf {
             Kdf::Stored => self.params,
-            Kdf::Weakened => WEAKENED,
+            Kdf::Weakened => Argon2Params { algorithm: self.params.algorithm, ..WEAKENED },
         };
         let secret = unwrap_secret(passphrase, &self.salt, params, &self.wrapped)?;
         let mut reader = Reader::new(&secret);
-        let (mut owner, mut crypt_key, mut id_key, mut chunk_seed) = (None, None, None, None);
+        let (mut version, mut owner, mut crypt_key, mut id_key, mut chunk_seed) = (None, None, None, None, None);
         for _ in 0..reader.map_len()? {
             match reader.bytes()? {
+                b"version" => version = Some(reader.int::<u32>()?),
                 b"repository_id" => owner = Some(RepositoryId(reader.byte_array()?)),
                 b"crypt_key" => crypt_key = Some(reader.byte_array()?),
                 b"id_key" => id_key = Some(reader.byte_array()?),
@@ -190,6 +193,9 @@ impl LockedKey {
             }
         }
         let missing = |key| KeyError::Attribute { key };
+        if !version.is_some_and(|version| READABLE_VERSIONS.contains(&version)) {
+            return Err(missing("version"));
+        }
         let owner = owner.ok_or(missing("repository_id"))?;
         if owner != repository {
             return Err(KeyError::OtherRepository { found: owner });

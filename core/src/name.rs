@@ -118,7 +118,7 @@ impl Entry {
     pub fn from_name(name: &str, size: u64, modified: Option<Timestamp>) -> Option<Entry> {
         let valid = name.is_ascii()
             && name.len() <= MAX_NAME_BYTES
-            && !name.contains(['\\', ' '])
+            && !name.contains(['/', '\\', ' '])
             && !name.contains("..")
             && !name.bytes().any(|byte| byte.is_ascii_uppercase())
             && !name.ends_with(".tmp")
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn leftovers_and_foreign_files_are_no_objects() {
-        for name in [".DS_Store", "abc.tmp", "quota.hid", "a b", "ABC", "a..b", "ä"] {
+        for name in [".DS_Store", "abc.tmp", "quota.hid", "a b", "ABC", "a..b", "ä", "a/b"] {
             assert_eq!(Entry::from_name(name, 0, None), None, "{name}");
         }
         let deleted = Entry::from_name("abc.del", 7, None).unwrap();

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 const MAGIC: &[u8; 8] = b"BORGHASH";
 const VERSION: u32 = 1;
 const KEY_BYTES: usize = 32;
-/// Capacity of a table that holds nothing or little.
-const MIN_CAPACITY: usize = 1000;
+/// Capacity of a table that holds nothing.
+const EMPTY_CAPACITY: usize = 1000;
 
 /// How the values of a table are laid out.
 #[derive(Debug, Clone, Copy)]
@@ -86,14 +86,12 @@ pub fn entries<'t>(
 }
 
 /// Serialises a table of these entries, whose keys are distinct, byte for byte as the original library does when it is
-/// made large enough at once: for `2 * n` entries, at least 1000.
+/// made large enough at once: with a capacity of twice the entries, or 1000 if there are none.
 pub fn serialise(entries: &[([u8; KEY_BYTES], Vec<u8>)], layout: &Layout) -> Vec<u8> {
-    let capacity = if entries.is_empty() { MIN_CAPACITY } else { 2 * entries.len() };
-    let mut slots: Vec<Option<usize>> = alloc::vec![None; capacity];
+    let capacity = if entries.is_empty() { EMPTY_CAPACITY } else { 2 * entries.len() };
+    let mut slots = Slots::new(capacity);
     for (number, (key, _)) in entries.iter().enumerate() {
-        let start = u32::from_be_bytes([key[0], key[1], key[2], key[3]]) as usize % capacity;
-        let free = (start..capacity).chain(0..start).find(|&slot| slots[slot].is_none());
-        slots[free.expect("the table has more slots than entries")] = Some(number);
+        slots.place(u32::from_be_bytes([key[0], key[1], key[2], key[3]]) as usize % capacity, number);
     }
     let texts = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect();
     let description = Description {
@@ -113,12 +111,39 @@ pub fn serialise(entries: &[([u8; KEY_BYTES], Vec<u8>)], layout: &Layout) -> Vec
     stored.extend_from_slice(&VERSION.to_le_bytes());
     stored.extend_from_slice(&(json.len() as u32).to_le_bytes());
     stored.extend_from_slice(json.as_bytes());
-    for number in slots.into_iter().flatten() {
+    for number in slots.taken.into_iter().flatten() {
         let (key, value) = &entries[number];
         stored.extend_from_slice(key);
         stored.extend_from_slice(value);
     }
     stored
+}
+
+/// The slots of an open-addressing table: an entry takes the first free slot at or after its own, around the end.
+///
+/// Pack ids come from whoever holds the files, who could make all of them want one slot. So nothing is probed one by one:
+/// each taken slot points to a later one that may be free, and what is found shortens the way for the next.
+struct Slots {
+    taken: Vec<Option<usize>>,
+    next: Vec<usize>,
+}
+
+impl Slots {
+    fn new(capacity: usize) -> Self {
+        Slots { taken: alloc::vec![None; capacity], next: (0..capacity).collect() }
+    }
+
+    /// Puts an entry where it belongs. There are more slots than entries, so one is free.
+    fn place(&mut self, own: usize, number: usize) {
+        let mut slot = own;
+        while self.taken[slot].is_some() {
+            let next = self.next[slot];
+            self.next[slot] = self.next[next];
+            slot = next;
+        }
+        self.taken[slot] = Some(number);
+        self.next[slot] = (slot + 1) % self.taken.len();
+    }
 }
 
 /// JSON with a blank after each `,` and `:`, as Python writes it. No text in a description contains either.

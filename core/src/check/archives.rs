@@ -1,5 +1,8 @@
+//! Checking an archive: its items, and whether their chunks are there.
+
 use crate::archive::ArchiveMeta;
 use crate::id::ChunkId;
+use crate::index::ChunkIndex;
 use crate::item::Item;
 use crate::repo::{ChunkReader, ItemProblem, ItemStream};
 use crate::store::Store;
@@ -55,7 +58,8 @@ pub struct MissingChunk {
     pub truncated: bool,
 }
 
-/// Reads an archive's items and looks whether every chunk they refer to is indexed. `true` if all is well.
+/// Reads an archive's items and looks whether every chunk they refer to is indexed. `true` if all is well, as far as it came
+/// before the observer stopped it.
 pub async fn check_archive<S: Store>(
     reader: &mut ChunkReader<'_, S>,
     meta: &ArchiveMeta,
@@ -66,35 +70,42 @@ pub async fn check_archive<S: Store>(
     let mut clean = true;
     let mut stream = ItemStream::new(&meta.item_ptrs);
     while let Some(next) = stream.next(reader).await {
-        let item = match next {
-            Ok(item) => item,
+        let go_on = match next {
+            Ok(item) => check_item(&reader.index, &item, name, missing, &mut clean, observe),
             Err(problem) => {
                 clean = false;
-                if observe(ArchiveFinding::Items(&problem)).is_break() {
-                    break;
-                }
-                continue;
+                observe(ArchiveFinding::Items(&problem))
             }
         };
-        for chunk in item.chunks.iter().flatten() {
-            if reader.index.get(&chunk.id).is_none() {
-                clean = false;
-                if missing.record(chunk.id, chunk.size, &item.path, name) {
-                    let _ = observe(ArchiveFinding::Missing(chunk.id, chunk.size));
-                }
-            }
-        }
-        for (key, _) in &item.unknown {
-            let _ = observe(ArchiveFinding::UnknownKey(key));
-        }
-        let chunks = item.content_size();
-        if let Some(stated) = item.size.filter(|&stated| item.chunks.is_some() && stated != chunks)
-            && observe(ArchiveFinding::Size { item: &item, stated, chunks }).is_break()
-        {
+        if go_on.is_break() {
             break;
         }
     }
     clean
+}
+
+fn check_item(
+    index: &ChunkIndex,
+    item: &Item,
+    archive: &str,
+    missing: &mut MissingChunks,
+    clean: &mut bool,
+    observe: &mut dyn FnMut(ArchiveFinding<'_>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    for chunk in item.chunks.iter().flatten().filter(|chunk| index.get(&chunk.id).is_none()) {
+        *clean = false;
+        if missing.record(chunk.id, chunk.size, &item.path, archive) {
+            observe(ArchiveFinding::Missing(chunk.id, chunk.size))?;
+        }
+    }
+    for (key, _) in &item.unknown {
+        observe(ArchiveFinding::UnknownKey(key))?;
+    }
+    let chunks = item.content_size();
+    match item.size.filter(|&stated| item.chunks.is_some() && stated != chunks) {
+        Some(stated) => observe(ArchiveFinding::Size { item, stated, chunks }),
+        None => ControlFlow::Continue(()),
+    }
 }
 
 impl MissingChunks {

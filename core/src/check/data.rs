@@ -1,3 +1,5 @@
+//! Verifying every chunk of a repository.
+
 use crate::id::{ChunkId, PackId};
 use crate::object::ObjectError;
 use crate::repo::{ChunkReader, ReadError};
@@ -31,7 +33,7 @@ pub struct DataSummary {
 }
 
 /// Reads every indexed chunk, pack by pack and in the order they lie there, and verifies that it is authentic, can be
-/// decompressed, and has its id. The reader must be set to assert ids.
+/// decompressed, and has its id. The reader goes on asserting ids afterwards.
 pub async fn verify_data<S: Store>(
     reader: &mut ChunkReader<'_, S>,
     observe: &mut dyn FnMut(DataFinding<'_>) -> ControlFlow<()>,
@@ -41,17 +43,19 @@ pub async fn verify_data<S: Store>(
         packs.entry(location.pack).or_default().push((location.offset, id));
     }
     let total = reader.index.len();
+    reader.assert_ids(true);
     let mut summary = DataSummary::default();
     for (pack, mut chunks) in packs {
         chunks.sort_unstable();
         let count = chunks.len();
-        for (_, id) in chunks {
+        for (done, (_, id)) in chunks.into_iter().enumerate() {
             match verify_chunk(reader, id).await {
                 Ok(()) => {}
                 Err(ReadError::PackMissing { .. } | ReadError::Changed) => {
-                    summary.errors += count;
-                    summary.verified += count;
-                    let _ = observe(DataFinding::PackMissing(pack, count));
+                    let lost = count - done;
+                    summary.errors += lost;
+                    summary.verified += lost;
+                    let _ = observe(DataFinding::PackMissing(pack, lost));
                     break;
                 }
                 Err(ReadError::Store(error)) => return Err(error),

@@ -1,3 +1,5 @@
+//! Checking the files of a repository: index fragments and packs.
+
 use super::records::{CheckedPacks, Record};
 use crate::id::PackId;
 use crate::index::ChunkIndex;
@@ -7,7 +9,6 @@ use crate::repo::{IndexError, Repository, load_fragments};
 use crate::store::{Store, StoreError};
 use crate::time::Timestamp;
 use alloc::collections::BTreeSet;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
@@ -95,11 +96,13 @@ pub async fn check_packs<S: Store>(
 ) -> Result<PackSummary, StoreError> {
     let store = &repository.store;
     let mut summary = PackSummary::default();
-    let invalid = store.list(Namespace::Cache).await?.iter().any(|entry| entry.name == "chunkindex-invalid");
+    let cache = store.list(Namespace::Cache).await?;
+    let invalid = cache.iter().any(|entry| entry.name == "chunkindex-invalid" && !entry.deleted);
     if invalid && observe(PackFinding::IndexInvalid).is_break() {
         return Ok(summary);
     }
-    let fragments = store.list(Namespace::Index).await?;
+    let mut fragments = store.list(Namespace::Index).await?;
+    fragments.retain(|entry| !entry.deleted);
     for (done, entry) in fragments.iter().enumerate() {
         summary.index_files += 1;
         let Ok(name) = entry.name.parse() else {
@@ -151,7 +154,7 @@ pub async fn check_packs<S: Store>(
             records.set(*pack, Record { time_secs: now().secs.max(0) as u64, intact });
         }
         let stop = observe(PackFinding::PackProgress(done + 1, packs.len())).is_break();
-        let too_long = ask.max_duration_secs.is_some_and(|limit| now().secs > began.secs + limit);
+        let too_long = ask.max_duration_secs.is_some_and(|limit| now().secs.saturating_sub(began.secs) > limit);
         if done + 1 < packs.len() && (stop || too_long) {
             complete = false;
             break;
@@ -210,7 +213,7 @@ fn cross_check(
 }
 
 /// Whether a file's content has the hash that is its name. One that has vanished meanwhile is not wrong.
-async fn is_intact<S: Store>(store: &S, key: Key, name: &String) -> Result<bool, StoreError> {
+async fn is_intact<S: Store>(store: &S, key: Key, name: &str) -> Result<bool, StoreError> {
     let mut hasher = blake3::Hasher::new();
     let mut offset = 0;
     loop {

@@ -1,8 +1,10 @@
+//! The record of which packs were checked when.
+
 use crate::crypto::{Keys, Sealer, SessionId};
 use crate::id::PackId;
 use crate::name::Key;
 use crate::object::Opener;
-use crate::repo::{Repository, read_whole};
+use crate::repo::Repository;
 use crate::store::{Store, StoreError, StoreMut};
 use crate::store_object::{Place, seal_store_object};
 use crate::table::{self, Layout};
@@ -48,7 +50,8 @@ impl CheckedPacks {
         opener: &mut Opener<'_>,
     ) -> Result<(CheckedPacks, Option<RecordsError>), StoreError> {
         let none = |problem| Ok((CheckedPacks::default(), problem));
-        let mut stored = match read_whole(&repository.store, &Key::CheckedPacks, MAX_STORED_BYTES).await {
+        // A larger object is cut, and so it is of no use.
+        let mut stored = match repository.store.read(&Key::CheckedPacks, 0, MAX_STORED_BYTES).await {
             Ok(stored) => stored,
             Err(error) if error.is_not_found() => return none(None),
             Err(error) => return Err(error),

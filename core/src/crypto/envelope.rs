@@ -52,7 +52,11 @@ impl Keys {
     /// Opens an envelope in place and gives its payload, which is authentic for this `context` and `id`
     /// (a chunk's id, or nothing for store objects).
     ///
-    /// On an error the content of `envelope` is of no use any more.
+    /// On an error the content of `envelope` is of no use any more. `sessions` must have served no other keys.
+    ///
+    /// # Panics
+    ///
+    /// If `context` and `id` have more than 65535 bytes together; they have about a hundred.
     pub fn open<'e>(
         &self,
         sessions: &mut Sessions,
@@ -92,7 +96,8 @@ impl Keys {
     }
 }
 
-/// Seals payloads in one session; every envelope gets the next message number, so no pair of session and number occurs twice.
+/// Seals payloads in one session. Every envelope gets the next message number, from 0 on, so that no pair of session and
+/// number occurs twice.
 pub struct Sealer<'k> {
     keys: &'k Keys,
     session: SessionId,
@@ -118,6 +123,7 @@ impl<'k> Sealer<'k> {
         match &self.cipher {
             Some(cipher) => {
                 let iv = self.next_iv.to_be_bytes();
+                assert!(iv[..iv.len() - IV_BYTES] == [0, 0], "no session has 2^48 messages");
                 self.next_iv += 1;
                 envelope.extend_from_slice(&iv[iv.len() - IV_BYTES..]);
                 envelope.extend_from_slice(&self.session);

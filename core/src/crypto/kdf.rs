@@ -1,3 +1,5 @@
+//! From a passphrase to the key that wraps the secrets (repository layer, section 3.2).
+
 use super::envelope::unwrap_once;
 use crate::limits::{ARGON2_MAX_LANES, ARGON2_MAX_MEMORY_KIB, ARGON2_MAX_TIME};
 use alloc::vec::Vec;
@@ -11,7 +13,7 @@ const TAG_BYTES: usize = 16;
 pub enum Kdf {
     /// The parameters that are stored with the key.
     Stored,
-    /// The weakest parameters, whatever is stored: for tests only (`BORG_TESTONLY_WEAKEN_KDF`).
+    /// The lowest costs, whatever is stored: for tests only (`BORG_TESTONLY_WEAKEN_KDF`).
     Weakened,
 }
 
@@ -28,7 +30,7 @@ pub struct Argon2Params {
     pub lanes: u32,
 }
 
-/// The parameters of [`Kdf::Weakened`].
+/// The costs of [`Kdf::Weakened`]; the algorithm stays the stored one.
 pub const WEAKENED: Argon2Params = Argon2Params { algorithm: Algorithm::Argon2id, time: 1, memory_kib: 8, lanes: 1 };
 
 /// Why a wrapped secret could not be unwrapped.

@@ -1,3 +1,5 @@
+//! The secrets of a repository, and what is derived from them (repository layer, section 3.1).
+
 use super::hash::{IdHash, sha256};
 use super::suite::{Mode, Suite};
 use crate::id::ChunkId;
@@ -62,8 +64,8 @@ impl Keys {
         ChunkId(self.suite.id_hash.mac(&self.id_key, &[plaintext]))
     }
 
-    /// A short public text that tells apart repositories (and chunker settings) whose chunk lists can't be compared: what
-    /// Borg hashes for `list --format {fingerprint}` (data layer, section 18).
+    /// The secret that chunk ids and the tables of chunkers derive from. Hashed, it tells apart repositories whose chunk
+    /// lists can't be compared: that is what `list --format {fingerprint}` shows (data layer, section 18).
     pub fn id_key(&self) -> &[u8; ID_KEY_BYTES] {
         &self.id_key
     }

@@ -1,3 +1,5 @@
+//! Session keys, a few of which stay ready.
+
 use super::keys::Keys;
 use super::suite::Cipher;
 use aes::Aes256;
@@ -14,7 +16,7 @@ const READY_SESSIONS: usize = 16;
 /// Names the session in which a client sealed envelopes: 24 random bytes (repository layer, section 4.2).
 pub type SessionId = [u8; 24];
 
-/// Ciphers of the sessions met last. Each worker has its own, so that nothing is shared.
+/// Ciphers of the sessions met last, of one repository's keys. Each worker has its own, so that nothing is shared.
 #[derive(Default)]
 pub struct Sessions {
     ready: Vec<(SessionId, SessionCipher)>,

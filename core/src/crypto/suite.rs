@@ -1,3 +1,5 @@
+//! Suites: which cipher and id hash protect a repository (repository layer, section 3.9).
+
 use super::hash::IdHash;
 
 /// A cipher that encrypts and authenticates.

@@ -1,7 +1,10 @@
+//! Paths that stay where they are extracted (data layer, section 8.1).
+
 use alloc::vec::Vec;
 
 /// A path that could leave the directory it is extracted into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("unsafe path")]
 pub struct UnsafePath;
 
 /// The relative path that a stored path means, with neither a leading `/` nor `.` components; the empty path is `.`

@@ -1,3 +1,5 @@
+//! Keys on paper (repository layer, section 3.6).
+
 use crate::bytes::Hex;
 use crate::crypto::sha256;
 use crate::id::RepositoryId;
@@ -19,9 +21,10 @@ pub fn paper_text(repository: RepositoryId, blob: &[u8]) -> String {
         grouped(repository),
         grouped(digest),
     );
-    for (number, line) in (1u16..).zip(blob.chunks(BYTES_PER_LINE)) {
+    for (number, line) in (1usize..).zip(blob.chunks(BYTES_PER_LINE)) {
         let digits = grouped(&Hex(line).to_string());
-        let checksum = check_digits(&[&number.to_be_bytes(), line]);
+        // Two bytes number the lines of a megabyte; keys have half a thousand bytes.
+        let checksum = check_digits(&[&(number as u16).to_be_bytes(), line]);
         text.push_str(&format!("{number:2}: {digits} - {checksum}\n"));
     }
     text

@@ -26,8 +26,9 @@ pub enum MsgpackError {
     /// A byte that begins no value (0xc1).
     #[error("byte 0xc1 begins no value")]
     Reserved,
-    /// An integer outside the range that was asked for.
-    #[error("integer out of range")]
+    /// A value of the right type that is not among those asked for: an integer too large, a string of another length, a text
+    /// that is not UTF-8, an extension that is no timestamp.
+    #[error("value out of range")]
     OutOfRange,
     /// Bytes are left after the last value.
     #[error("bytes left after the last value")]

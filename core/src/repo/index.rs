@@ -1,3 +1,5 @@
+//! The chunk index, put together from its fragments or rebuilt from the packs.
+
 use super::open::{Repository, read_whole};
 use super::walk::{PackWalk, WalkError};
 use crate::crypto::EnvelopeError;
@@ -12,7 +14,7 @@ use crate::table::TableError;
 /// How often a listing may be overtaken by another client's merging of fragments.
 const LOAD_ATTEMPTS: usize = 3;
 
-/// A fragment of 400,000 entries, which is what writers stop at, has 32 MB. This many times as much is absurd.
+/// Writers stop at 400,000 entries, which is 32 MB; a fragment larger than this is none.
 const MAX_FRAGMENT_BYTES: usize = 256 << 20;
 
 /// Why the chunk index can't be used.

@@ -1,3 +1,5 @@
+//! The item stream of an archive, whole or damaged.
+
 use super::reader::{ChunkReader, ReadError};
 use crate::id::ChunkId;
 use crate::item::{Item, ItemError};
@@ -33,8 +35,8 @@ pub struct ItemStream {
 
 /// What stands in the stream.
 enum Ahead {
-    /// A value with the form of an item, and its length in bytes.
-    Item(usize),
+    /// A whole map.
+    Item,
     /// The beginning of an item.
     Part,
     /// Nothing that could become an item.
@@ -106,7 +108,7 @@ impl ItemStream {
             }
             if !self.in_search && self.start < self.buffer.len() {
                 match self.look() {
-                    Ahead::Item(len) => return Some(self.take(len)),
+                    Ahead::Item => return Some(self.take()),
                     Ahead::Part if !self.at_end => {}
                     Ahead::Part | Ahead::Nothing => {
                         self.in_search = true;
@@ -133,38 +135,44 @@ impl ItemStream {
             return Ahead::Nothing;
         }
         match self.skipper.advance(rest) {
-            Ok(true) => Ahead::Item(self.skipper.position()),
+            Ok(true) => Ahead::Item,
             Ok(false) if rest.len() <= MAX_ITEM_BYTES => Ahead::Part,
             Ok(false) | Err(_) => Ahead::Nothing,
         }
     }
 
-    fn take(&mut self, len: usize) -> Result<Item, ItemProblem> {
-        let item = Item::decode(&self.buffer[self.start..][..len]);
-        self.start += len;
+    /// Takes the map that stands at the beginning of the buffer.
+    fn take(&mut self) -> Result<Item, ItemProblem> {
+        let end = self.start + self.skipper.position();
+        let item = Item::decode(&self.buffer[self.start..end]);
+        self.start = end;
         self.skipper = Skipper::new();
         item.map_err(ItemProblem::Item)
     }
 
-    /// Moves to the next position where a whole, usable item begins. `false` if more data is needed to tell.
+    /// Moves to the next position where a whole, usable item begins, or to the end. `false` if more data is needed to tell.
     fn search(&mut self) -> bool {
         while self.start < self.buffer.len() {
             let rest = &self.buffer[self.start..];
             if begins_item(rest) {
-                let mut skipper = Skipper::new();
-                let whole = skipper.advance(rest);
-                self.effort += skipper.position() as u64;
+                let before = self.skipper.position();
+                let whole = self.skipper.advance(rest);
+                self.effort += (self.skipper.position() - before) as u64;
                 match whole {
-                    Ok(true) if Item::decode(&rest[..skipper.position()]).is_ok() => return true,
-                    Ok(false) if !self.at_end => return false,
+                    Ok(true) if Item::decode(&rest[..self.skipper.position()]).is_ok() => return true,
+                    Ok(false) if !self.at_end && rest.len() <= MAX_ITEM_BYTES && !self.is_exhausted() => return false,
                     _ => {}
                 }
             }
-            // Crafted bytes could make every position look like the beginning of an endless item.
-            let enough = self.effort > MAX_SEARCH_EFFORT;
-            self.pass_over(if enough { self.buffer.len() - self.start } else { 1 });
+            let all = self.buffer.len() - self.start;
+            self.pass_over(if self.is_exhausted() { all } else { 1 });
         }
         self.at_end
+    }
+
+    /// Crafted bytes could make every position look like the beginning of an endless item.
+    fn is_exhausted(&self) -> bool {
+        self.effort > MAX_SEARCH_EFFORT
     }
 
     fn pass_over(&mut self, bytes: usize) {
@@ -217,6 +225,8 @@ fn begins_item(data: &[u8]) -> bool {
     let key = match data {
         [0x80..=0x8f, rest @ ..] => rest,
         [0xde, _, _, rest @ ..] => rest,
+        // The number of its keys is not here yet.
+        [0xde] | [0xde, _] => return true,
         _ => return false,
     };
     match key {

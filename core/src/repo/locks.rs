@@ -1,4 +1,6 @@
-use super::open::{Repository, read_whole};
+//! Taking, keeping, looking at and breaking locks (repository layer, section 6).
+
+use super::open::Repository;
 use crate::crypto::{Keys, Sealer, SessionId, Sessions, store_hash};
 use crate::id::StoreHash;
 use crate::lock::{Lock, Owner, REFRESH_SECS, STALE_SECS};
@@ -62,6 +64,7 @@ pub struct Locker<'r> {
     request: LockRequest<'r>,
     phase: Phase,
     own: Option<Own>,
+    anchor: Option<Anchor>,
     sessions: Sessions,
 }
 
@@ -78,8 +81,13 @@ enum Phase {
 struct Own {
     name: StoreHash,
     written: Timestamp,
-    /// The storage's clock when it was written, once a listing has shown it.
-    stored: Option<Timestamp>,
+}
+
+/// One moment by two clocks: when a lock of ours was written. It outlives the lock.
+#[derive(Clone, Copy)]
+struct Anchor {
+    written: Timestamp,
+    stored: Timestamp,
 }
 
 struct Found {
@@ -100,11 +108,12 @@ enum Staleness {
 impl<'r> Locker<'r> {
     /// Nothing is written before the first step.
     pub fn new(keys: &'r Keys, request: LockRequest<'r>) -> Self {
-        Locker { keys, request, phase: Phase::Start, own: None, sessions: Sessions::new() }
+        Locker { keys, request, phase: Phase::Start, own: None, anchor: None, sessions: Sessions::new() }
     }
 
     /// Goes one step towards the lock. `now` is the face's clock, `session` fresh random bytes, and `timed_out` tells that the
-    /// user would wait no longer: then the step decides, and leaves nothing behind if it fails.
+    /// user would wait no longer: then the lock is had or refused after one short wait at most. A refusal leaves nothing
+    /// behind; who gives up otherwise must [`release`](Locker::release).
     pub async fn step<S: StoreMut>(
         &mut self,
         repository: &Repository<S>,
@@ -115,6 +124,8 @@ impl<'r> Locker<'r> {
         let locks = self.sweep(repository, now).await?;
         let others = || locks.iter().filter(|(found, _)| self.own.is_none_or(|own| own.name != found.name));
         let exclusive = || others().filter(|(found, _)| found.lock.as_ref().is_none_or(|lock| lock.exclusive));
+        // Someone may break it while we wait.
+        let is_there = others().count() < locks.len();
         let next = match self.phase {
             Phase::Start if exclusive().all(|(_, staleness)| *staleness == Staleness::Maybe) => {
                 self.write(repository, now, session).await?;
@@ -123,12 +134,16 @@ impl<'r> Locker<'r> {
             }
             Phase::Start => LockStep::WaitLong,
             Phase::Written if exclusive().next().is_some() => LockStep::WaitLong,
+            Phase::Written | Phase::Draining if !is_there => LockStep::WaitLong,
             Phase::Written | Phase::Draining if !self.request.exclusive || others().next().is_none() => {
                 return Ok(LockStep::Acquired);
             }
             Phase::Written | Phase::Draining => LockStep::Wait(100),
         };
-        let blockers: Vec<Blocker> = others().map(|(found, _)| found.blocker(now)).collect();
+        let blockers: Vec<Blocker> = match next {
+            LockStep::WaitLong => exclusive().map(|(found, _)| found.blocker(now)).collect(),
+            _ => others().map(|(found, _)| found.blocker(now)).collect(),
+        };
         if timed_out || next == LockStep::WaitLong {
             self.release(repository).await?;
             self.phase = Phase::Start;
@@ -145,7 +160,8 @@ impl<'r> Locker<'r> {
         now: Timestamp,
         session: SessionId,
     ) -> Result<(), LockError> {
-        let Some(old) = self.own.filter(|own| now.secs - own.written.secs >= REFRESH_SECS) else { return Ok(()) };
+        let age_secs = |own: &Own| now.secs.saturating_sub(own.written.secs);
+        let Some(old) = self.own.filter(|own| age_secs(own) >= REFRESH_SECS) else { return Ok(()) };
         self.write(repository, now, session).await?;
         match repository.store.delete(&Key::Lock(old.name)).await {
             Ok(()) => Ok(()),
@@ -153,7 +169,12 @@ impl<'r> Locker<'r> {
                 self.release(repository).await?;
                 Err(LockError::Killed)
             }
-            Err(error) => Err(error.into()),
+            Err(error) => {
+                // The old one may still be there, and then it is the one to release.
+                let _ = self.release(repository).await;
+                self.own = Some(old);
+                Err(error.into())
+            }
         }
     }
 
@@ -176,7 +197,7 @@ impl<'r> Locker<'r> {
         let stored = seal_store_object(&mut sealer, repository.id(), PLACE, &lock.encode());
         let name = store_hash(&stored);
         repository.store.write(&Key::Lock(name), &stored).await?;
-        self.own = Some(Own { name, written: now, stored: None });
+        self.own = Some(Own { name, written: now });
         Ok(())
     }
 
@@ -187,8 +208,10 @@ impl<'r> Locker<'r> {
         now: Timestamp,
     ) -> Result<Vec<(Found, Staleness)>, StoreError> {
         let found = list_locks(repository, self.keys, &mut self.sessions).await?;
-        if let Some(own) = &mut self.own {
-            own.stored = found.iter().find(|found| found.name == own.name).and_then(|found| found.modified);
+        if let Some(own) = self.own
+            && let Some(stored) = found.iter().find(|found| found.name == own.name).and_then(|found| found.modified)
+        {
+            self.anchor = Some(Anchor { written: own.written, stored });
         }
         let mut locks = Vec::new();
         for found in found {
@@ -204,18 +227,19 @@ impl<'r> Locker<'r> {
         if self.own.is_some_and(|own| own.name == found.name) {
             return Staleness::Fresh;
         }
-        // The storage's clock, judged by the own lock.
-        let store_now = self.own.and_then(|own| Some(own.stored?.secs + (now.secs - own.written.secs)));
+        let store_now = self.anchor.and_then(|anchor| anchor.store_now(now));
         let by_storage = |unknown_time| match (found.modified, store_now) {
             (None, _) => unknown_time,
             (Some(_), None) => Staleness::Maybe,
-            (Some(modified), Some(store_now)) if store_now > modified.secs + STALE_SECS => Staleness::Stale,
+            (Some(modified), Some(store_now)) if store_now > modified.secs.saturating_add(STALE_SECS) => {
+                Staleness::Stale
+            }
             _ => Staleness::Fresh,
         };
         match &found.lock {
             None => by_storage(Staleness::Fresh),
             Some(lock) if self.is_dead(&lock.owner) => Staleness::Stale,
-            Some(lock) if now.secs <= lock.time.secs + STALE_SECS => Staleness::Fresh,
+            Some(lock) if now.secs <= lock.time.secs.saturating_add(STALE_SECS) => Staleness::Fresh,
             Some(_) => by_storage(Staleness::Stale),
         }
     }
@@ -223,6 +247,14 @@ impl<'r> Locker<'r> {
     fn is_dead(&self, owner: &Owner) -> bool {
         let is_local = owner.host == self.request.owner.host && owner.thread == 0;
         is_local && !(self.request.is_alive)(owner.process)
+    }
+}
+
+impl Anchor {
+    /// The storage's clock in seconds; `None` if the anchor is too old to tell.
+    fn store_now(self, now: Timestamp) -> Option<i64> {
+        let passed_secs = now.secs.saturating_sub(self.written.secs);
+        (passed_secs <= STALE_SECS).then(|| self.stored.secs.saturating_add(passed_secs))
     }
 }
 
@@ -262,7 +294,11 @@ async fn list_locks<S: Store>(
     let mut locks = Vec::new();
     for entry in repository.store.list(Namespace::Locks).await? {
         let Ok(name) = entry.name.parse() else { continue };
-        let mut stored = match read_whole(&repository.store, &Key::Lock(name), MAX_LOCK_BYTES).await {
+        if entry.deleted {
+            continue;
+        }
+        // A larger one is cut, and so it can't be read.
+        let mut stored = match repository.store.read(&Key::Lock(name), 0, MAX_LOCK_BYTES).await {
             Ok(stored) => stored,
             Err(error) if error.is_not_found() => continue, // released meanwhile
             Err(error) => return Err(error),

@@ -1,3 +1,5 @@
+//! Reading chunks by their ids.
+
 use super::index::load_index;
 use super::open::Repository;
 use crate::codec::Engine;
@@ -5,9 +7,10 @@ use crate::crypto::Keys;
 use crate::id::{ChunkId, PackId};
 use crate::index::{ChunkIndex, Location};
 use crate::limits::MAX_DATA_SIZE;
-use crate::name::Key;
+use crate::name::{Key, Namespace};
 use crate::object::{ObjectError, ObjectMeta, ObjectType, Opener};
 use crate::store::{Store, StoreError};
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 /// How much of a pack is read at once where its objects are wanted one after another.
@@ -99,9 +102,9 @@ pub enum ReadError {
 enum Lockless {
     No,
     Yes,
-    /// The packs that the new index names where the old one did, and that are missing all the same.
+    /// The packs that the new index names, but that were missing even then: they are lost, not moved.
     Reloaded {
-        missing: Vec<PackId>,
+        missing: BTreeSet<PackId>,
     },
 }
 
@@ -159,16 +162,23 @@ impl<'r, S: Store> ChunkReader<'r, S> {
         }
         match self.fetch(id, Some(ObjectType::Content)).await {
             Ok(_) => {}
-            Err(ReadError::NotIndexed) if self.is_zeros(id, size) => return Ok(Content::Zeros(size as usize)),
+            Err(ReadError::NotIndexed) if self.is_zeros(id, size) => {
+                self.remember_zeros(id, size as usize);
+                return Ok(Content::Zeros(size as usize));
+            }
             Err(error) => return Err(error),
         }
         same_size(size, self.plaintext.len())?;
         if self.plaintext.iter().all(|&byte| byte == 0) {
-            self.zeros.truncate(KNOWN_ZEROS - 1);
-            self.zeros.insert(0, (id, self.plaintext.len()));
+            self.remember_zeros(id, self.plaintext.len());
             return Ok(Content::Zeros(self.plaintext.len()));
         }
         Ok(Content::Data(&self.plaintext))
+    }
+
+    fn remember_zeros(&mut self, id: ChunkId, size: usize) {
+        self.zeros.truncate(KNOWN_ZEROS - 1);
+        self.zeros.insert(0, (id, size));
     }
 
     fn is_zeros(&self, id: ChunkId, size: u64) -> bool {
@@ -200,18 +210,21 @@ impl<'r, S: Store> ChunkReader<'r, S> {
         let before = self.index.get(&id);
         self.index = load_index(self.repository, &mut self.opener).await.map_err(|_| ReadError::Changed)?;
         self.window = Window::default();
-        let mut missing = Vec::new();
-        let result = match self.locate(id).await {
+        let mut missing: BTreeSet<PackId> = self.index.packs().iter().copied().collect();
+        for entry in self.repository.store.list(Namespace::Packs).await? {
+            if !entry.deleted
+                && let Ok(pack) = entry.name.parse()
+            {
+                missing.remove(&pack);
+            }
+        }
+        self.lockless = Lockless::Reloaded { missing };
+        match self.locate(id).await {
             Err(ReadError::NotIndexed | ReadError::PackMissing { .. }) if self.index.get(&id) != before => {
                 Err(ReadError::Changed)
             }
             other => other,
-        };
-        if let Err(ReadError::PackMissing { pack }) = result {
-            missing.push(pack);
         }
-        self.lockless = Lockless::Reloaded { missing };
-        result
     }
 
     /// Reads a chunk's object into `self.object`.

@@ -6,7 +6,7 @@ use super::flags;
 use super::owner::Names;
 use super::problem::Cause;
 use super::target::Place;
-use portaborg_core::item::{ByteMap, Item};
+use portaborg_core::item::{Item, Pairs};
 use portaborg_core::time::{NANOS_PER_SEC, Timestamp};
 use rustix::fs::{
     AtFlags, Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown, fsetxattr, futimens, utimensat,
@@ -18,7 +18,7 @@ use std::os::fd::BorrowedFd;
 pub struct Attributes {
     owner: (Option<Uid>, Option<Gid>),
     mode: Mode,
-    xattrs: ByteMap,
+    xattrs: Pairs,
     acls: Vec<(&'static str, Result<Vec<u8>, InvalidAcl>)>,
     #[cfg(target_os = "macos")]
     birthtime: Option<Timestamp>,
