@@ -1,20 +1,18 @@
 //! What every command has at hand: its options, the log, the clock, and the exit code in the making.
 
-use crate::cli::Common;
-use crate::display::size::Units;
+use crate::client::{host, random};
 use crate::failure::Failure;
-use crate::host;
-use crate::json::{Indent, Json, Object};
-use crate::log::{ARCHIVER, DEFAULT_PACE, Level, Log, LogOptions, Message};
-use crate::progress::parse_pace;
-use crate::session::Session;
+use crate::options::common::Common;
+use crate::output::display::size::Units;
+use crate::output::json::{Indent, Json, Object};
+use crate::output::log::{ARCHIVER, DEFAULT_PACE, Level, Log, LogOptions, Message};
+use crate::output::progress::parse_pace;
+use crate::output::stdout::print;
 use crate::status::Status;
 use jiff::tz::TimeZone;
 use portaborg_core::placeholder::{self, PlaceholderError, Placeholders};
-use portaborg_core::select::Zones;
 use portaborg_core::time::Timestamp;
 use std::env;
-use std::io::{self, Write};
 
 /// One run of the program.
 pub struct App {
@@ -108,7 +106,7 @@ impl App {
             fqdn: host::fqdn(),
             user: host::username(),
             pid: std::process::id(),
-            uuid4: random_uuid()?,
+            uuid4: random::uuid()?,
             now,
             unixtime: now.secs,
             zone: self.zone.clone(),
@@ -136,80 +134,10 @@ impl App {
     }
 }
 
-/// What every JSON document of a repository begins with (command line, section 3.5).
-pub fn basic_json(session: &Session) -> Object {
-    let suite = session.keys.suite();
-    let mut encryption =
-        Object::new().with("encryption", suite.encryption_name()).with("id_hash", suite.id_hash.name());
-    if let Some(file) = session.key_file() {
-        encryption.set("keyfile", file.display().to_string());
-    }
-    let repository =
-        Object::new().with("id", session.repository.id().to_string()).with("location", session.location.as_str());
-    Object::new().with("repository", repository).with("encryption", encryption)
-}
-
-/// Writes to standard output.
-///
-/// # Errors
-/// Also if whoever read it went away, which [`Failure::reader_gone`] tells.
-pub fn print(text: &str) -> Result<(), Failure> {
-    print_bytes(text.as_bytes())
-}
-
-/// Writes to standard output; texts need not be UTF-8. Fails like [`print`].
-pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
-    write(bytes).map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure::reader_gone(),
-        _ => Failure::error(format_args!("can not write to standard output: {error}")),
-    })
-}
-
-/// Writes the content of files to standard output. If not all of it can be written, that is an error in any case.
-pub fn write_content(bytes: &[u8]) -> Result<(), Failure> {
-    write(bytes).map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure::exception("BrokenPipeError", "[Errno 32] Broken pipe"),
-        _ => Failure::error(format_args!("can not write to standard output: {error}")),
-    })
-}
-
-/// Nothing stays in a buffer: at the program's end nobody could be told that it can't be written.
-fn write(bytes: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
-}
-
-/// Time zones of this system.
-pub struct SystemZones<'a>(pub &'a TimeZone);
-
-impl Zones for SystemZones<'_> {
-    fn local(&self) -> TimeZone {
-        self.0.clone()
-    }
-
-    fn named(&self, name: &str) -> Option<TimeZone> {
-        TimeZone::get(name).ok()
-    }
-}
-
 /// What an environment variable says; if it says nothing of sense, that becomes a problem, and the default counts.
 fn setting<T>(variable: &str, parse: impl Fn(&str) -> Result<T, String>, default: T, problems: &mut Vec<String>) -> T {
     parse(&env::var(variable).unwrap_or_default()).unwrap_or_else(|problem| {
         problems.push(problem);
         default
     })
-}
-
-fn random_uuid() -> Result<String, Failure> {
-    Ok(uuid::Builder::from_random_bytes(random_bytes()?).into_uuid().to_string())
-}
-
-/// Random bytes.
-pub fn random_bytes<const N: usize>() -> Result<[u8; N], Failure> {
-    let mut bytes = [0; N];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => Ok(bytes),
-        Err(error) => Err(Failure::error(format_args!("the system gives no random bytes: {error}"))),
-    }
 }

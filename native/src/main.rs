@@ -3,36 +3,22 @@
 #![forbid(unsafe_code)]
 
 mod app;
-mod archives;
 mod cli;
+mod client;
 mod command;
-mod dirs;
-mod display;
-mod engine;
 mod failure;
-mod folder;
-mod format;
-mod host;
 mod interrupt;
-mod items;
-mod json;
-mod location;
-mod log;
-mod matching;
-mod passphrase;
-mod progress;
-mod prompt;
+mod options;
+mod output;
+mod repository;
 mod restore;
-mod security;
-mod session;
 mod status;
-mod store_stats;
 
 use app::App;
 use clap::Parser;
 use cli::Cli;
 use failure::Failure;
-use log::{ARCHIVER, Level, Message, SHOW_RC, SHOW_VERSION};
+use output::log::{ARCHIVER, Level, Message, SHOW_RC, SHOW_VERSION};
 use portaborg_core::limits::BORG_VERSION;
 use std::process::ExitCode;
 
@@ -65,5 +51,5 @@ fn main() -> ExitCode {
 fn run(app: &App, command: &cli::Command) -> Result<(), Failure> {
     interrupt::watch().map_err(|error| Failure::error(format_args!("can not watch for signals: {error}")))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(app.common.umask & 0o777));
-    command::run(app, command)
+    command.run(app)
 }

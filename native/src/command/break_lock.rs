@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::session::Session;
+use crate::repository::session::Session;
 use clap::Args;
 use portaborg_core::repo::break_locks;
 use portaborg_core::store::now;

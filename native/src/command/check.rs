@@ -1,14 +1,14 @@
 //! `check`: verifies the repository and its archives (command line, section 1.2).
 
 use crate::app::App;
-use crate::archives::{self, Archive, Reader, shown_name};
-use crate::cli::ArchiveFilters;
-use crate::display::terminal::Target;
 use crate::failure::Failure;
-use crate::format::archive::ArchiveFormat;
 use crate::interrupt;
-use crate::progress::{Label, Percent, Unit};
-use crate::session::{Held, Lock, Session, fresh_session};
+use crate::options::archive_filters::ArchiveFilters;
+use crate::output::display::terminal::Target;
+use crate::output::format::archive::ArchiveFormat;
+use crate::output::progress::{Label, Percent, Unit};
+use crate::repository::archives::{self, Archive, Reader, shown_name};
+use crate::repository::session::{Held, Lock, Session, fresh_session};
 use clap::Args;
 use portaborg_core::bytes::lossy;
 use portaborg_core::check::{

@@ -1,15 +1,16 @@
 //! `extract`: restores items (command line, section 1.2).
 
-use crate::app::{App, write_content};
-use crate::archives::{self, Reader};
+use crate::app::App;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::items::report;
-use crate::log::{LIST, Level, Message};
-use crate::matching::{Exclusions, shown_path};
-use crate::progress::{Label, Percent, Unit};
+use crate::options::exclusions::{Exclusions, shown_path};
+use crate::output::log::{LIST, Level, Message};
+use crate::output::progress::{Label, Percent, Unit};
+use crate::output::stdout::write_content;
+use crate::repository::archives::{self, Reader};
+use crate::repository::items::report;
+use crate::repository::session::{Held, Lock, Session};
 use crate::restore::{self, Begun, OpenFile, Problem, Restorer};
-use crate::session::{Held, Lock, Session};
 use clap::Args;
 use portaborg_core::archive::ArchiveMeta;
 use portaborg_core::bytes::lossy;

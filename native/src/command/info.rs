@@ -1,15 +1,16 @@
 //! `info`: what is known of archives (command line, section 1.2).
 
-use crate::app::{App, basic_json, print};
-use crate::archives::{self, Archive};
-use crate::cli::ArchiveFilters;
-use crate::dirs;
-use crate::display::size::Units;
-use crate::display::terminal::Target;
-use crate::display::{duration, time};
+use crate::app::App;
+use crate::client::dirs;
 use crate::failure::Failure;
-use crate::json::{Json, Object};
-use crate::session::{Lock, Session};
+use crate::options::archive_filters::ArchiveFilters;
+use crate::output::display::size::Units;
+use crate::output::display::terminal::Target;
+use crate::output::display::{duration, time};
+use crate::output::json::{Json, Object};
+use crate::output::stdout::print;
+use crate::repository::archives::{self, Archive};
+use crate::repository::session::{Lock, Session};
 use clap::Args;
 use portaborg_core::archive::{ArchiveMeta, ChunkerParam};
 use portaborg_core::bytes::lossy;
@@ -59,7 +60,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     }
     if options.json {
         let cache = Object::new().with("path", dirs::cache(session.repository.id()).display().to_string());
-        app.print_json(basic_json(&session).with("cache", cache).with("archives", documents))?;
+        app.print_json(session.json().with("cache", cache).with("archives", documents))?;
     }
     Ok(())
 }

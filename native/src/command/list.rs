@@ -1,17 +1,18 @@
 //! `list`: the items of an archive (command line, section 1.2).
 
-use crate::app::{App, print_bytes};
-use crate::archives::{self, Reader};
-use crate::display::mode;
-use crate::display::terminal::Target;
+use crate::app::App;
 use crate::failure::Failure;
-use crate::format::digest::{Digest, Hasher};
-use crate::format::fingerprint::Conditions;
-use crate::format::item::{Contents, ItemContext, ItemFormat};
 use crate::interrupt;
-use crate::items::report;
-use crate::matching::Exclusions;
-use crate::session::{Lock, Session};
+use crate::options::exclusions::Exclusions;
+use crate::output::display::mode;
+use crate::output::display::terminal::Target;
+use crate::output::format::digest::{Digest, Hasher};
+use crate::output::format::fingerprint::Conditions;
+use crate::output::format::item::{Contents, ItemContext, ItemFormat};
+use crate::output::stdout::print_bytes;
+use crate::repository::archives::{self, Reader};
+use crate::repository::items::report;
+use crate::repository::session::{Lock, Session};
 use clap::Args;
 use portaborg_core::item::Item;
 use portaborg_core::pattern::PatternMatcher;
@@ -227,7 +228,7 @@ impl Field {
             Field::Group => name(&a.group, a.gid).cmp(&name(&b.group, b.gid)),
             Field::Uid => a.uid.unwrap_or(-1).cmp(&b.uid.unwrap_or(-1)),
             Field::Gid => a.gid.unwrap_or(-1).cmp(&b.gid.unwrap_or(-1)),
-            Field::Size => crate::format::item::size(a).cmp(&crate::format::item::size(b)),
+            Field::Size => crate::output::format::item::size(a).cmp(&crate::output::format::item::size(b)),
             Field::Mtime => a.mtime.cmp(&b.mtime),
             Field::Ctime => a.ctime.unwrap_or(a.mtime).cmp(&b.ctime.unwrap_or(b.mtime)),
             Field::Atime => a.atime.unwrap_or(a.mtime).cmp(&b.atime.unwrap_or(b.mtime)),

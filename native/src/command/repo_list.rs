@@ -1,13 +1,14 @@
 //! `repo-list`: the archives of a repository (command line, section 1.2).
 
-use crate::app::{App, basic_json, print_bytes};
-use crate::archives::{self, Archive};
-use crate::cli::ArchiveFilters;
-use crate::display::terminal::Target;
+use crate::app::App;
 use crate::failure::Failure;
-use crate::format::archive::ArchiveFormat;
-use crate::json::{Json, Object};
-use crate::session::{Lock, Session};
+use crate::options::archive_filters::ArchiveFilters;
+use crate::output::display::terminal::Target;
+use crate::output::format::archive::ArchiveFormat;
+use crate::output::json::{Json, Object};
+use crate::output::stdout::print_bytes;
+use crate::repository::archives::{self, Archive};
+use crate::repository::session::{Lock, Session};
 use clap::Args;
 use portaborg_core::bytes::lossy;
 use portaborg_core::select::Candidate;
@@ -105,7 +106,7 @@ fn print_json(
             rows.push(row.into());
         }
     }
-    app.print_json(basic_json(session).with("archives", rows))
+    app.print_json(session.json().with("archives", rows))
 }
 
 /// The archives by the values of these keys, in the order in which each group's first archive comes.

@@ -1,8 +1,8 @@
 //! What goes to stderr: log messages, `--list` and `--stats` lines, as text or as JSON lines (command line, section 3.4).
 
-use crate::display::size::Units;
-use crate::display::terminal::{Target, escape_message};
-use crate::json::Object;
+use crate::output::display::size::Units;
+use crate::output::display::terminal::{Target, escape_message};
+use crate::output::json::Object;
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,8 @@
 //! Where the passphrase comes from (repository layer, section 3.7). It is used exactly as given, and wiped after use.
 
 use crate::failure::Failure;
-use crate::log::Log;
-use crate::prompt;
+use crate::output::log::Log;
+use crate::output::prompt;
 use std::env;
 use std::ffi::OsStr;
 use std::fs::File;

@@ -1,8 +1,9 @@
 //! A repository in a local folder (repository layer, section 1.5).
 
-use crate::store_stats::StoreStats;
+use crate::repository::store_stats::StoreStats;
 use portaborg_core::name::{Entry, Key, Namespace};
-use portaborg_core::store::{BlockingStore, BlockingStoreMut, StoreError, StoreErrorKind};
+use portaborg_core::repo::Repository;
+use portaborg_core::store::{BlockingStore, BlockingStoreMut, Ready, StoreError, StoreErrorKind};
 use portaborg_core::time::Timestamp;
 use std::fs::{self, File};
 use std::io;
@@ -15,6 +16,9 @@ use std::time::Instant;
 const MAX_DEPTH: usize = 3;
 /// What is being written, and what was when a writer died.
 const TEMPORARY_SUFFIX: &str = "tmp";
+
+/// A repository in a local folder.
+pub type LocalRepository = Repository<Ready<Folder>>;
 
 /// The folder.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Questions to the user, with answers from the environment (command line, section 2.3), and passphrases.
 
-use crate::json::Object;
-use crate::log::Log;
+use crate::output::json::Object;
+use crate::output::log::Log;
 use std::io::{self, BufRead, Read};
 use zeroize::Zeroizing;
 
@@ -182,8 +182,8 @@ fn read_passphrase(input: &mut dyn BufRead) -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::LogOptions;
-    use crate::log::tests::Captured;
+    use crate::output::log::LogOptions;
+    use crate::output::log::tests::Captured;
 
     const RELOCATED: &str = "BORG_RELOCATED_REPO_ACCESS_IS_OK";
 

@@ -1,9 +1,9 @@
 //! Is this the repository that it was? (repository layer, section 8.4)
 
 use crate::app::App;
-use crate::dirs;
+use crate::client::dirs;
 use crate::failure::Failure;
-use crate::prompt::Question;
+use crate::output::prompt::Question;
 use portaborg_core::crypto::{Mode, Suite};
 use portaborg_core::id::RepositoryId;
 use portaborg_core::key::KeyLocation;

@@ -1,6 +1,6 @@
 //! What was asked of a repository's storage, for `--stats`.
 
-use crate::display::size::Units;
+use crate::output::display::size::Units;
 use std::time::Duration;
 
 /// Operations by kind.

@@ -1,10 +1,10 @@
 //! Progress output on stderr: a bar on a terminal, lines elsewhere, JSON lines with `--log-json` (command line,
 //! sections 3.4 and 4.5). Without `--progress` nothing is shown.
 
-use crate::display::size::Units;
-use crate::display::terminal::Target;
-use crate::json::{Json, Object};
-use crate::log::{DEFAULT_PACE, Log, now};
+use crate::output::display::size::Units;
+use crate::output::display::terminal::Target;
+use crate::output::json::{Json, Object};
+use crate::output::log::{DEFAULT_PACE, Log, now};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -204,8 +204,8 @@ fn bar_style(unit: Unit, units: Units) -> ProgressStyle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::LogOptions;
-    use crate::log::tests::Captured;
+    use crate::output::log::LogOptions;
+    use crate::output::log::tests::Captured;
 
     fn extract(options: LogOptions) -> String {
         let sink = Captured::default();

@@ -1,9 +1,9 @@
 //! Formats over archives: `repo-list`, `prune`, `check` (command line, sections 3.5 and 4.1).
 
 use super::fixed_key;
-use crate::display::terminal::Target;
-use crate::display::time;
-use crate::json::Object;
+use crate::output::display::terminal::Target;
+use crate::output::display::time;
+use crate::output::json::Object;
 use jiff::tz::TimeZone;
 use portaborg_core::archive::ArchiveMeta;
 use portaborg_core::bytes::lossy;
@@ -139,7 +139,7 @@ impl<'a> ArchiveRow<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::{Indent, Json};
+    use crate::output::json::{Indent, Json};
     use portaborg_core::archive::Stamp;
 
     fn meta() -> ArchiveMeta {

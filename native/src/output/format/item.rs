@@ -3,9 +3,9 @@
 use super::digest::Digest;
 use super::fingerprint::Conditions;
 use super::fixed_key;
-use crate::display::terminal::Target;
-use crate::display::{mode, time};
-use crate::json::write_text;
+use crate::output::display::terminal::Target;
+use crate::output::display::{mode, time};
+use crate::output::json::write_text;
 use base64::Engine as _;
 use jiff::tz::TimeZone;
 use portaborg_core::bytes::{Hex, lossy};

@@ -1,16 +1,17 @@
 //! Choosing archives of an open repository (command line, sections 0.2 and 5.2).
 
-use crate::app::{App, SystemZones};
-use crate::cli::ArchiveFilters;
+use crate::app::App;
 use crate::failure::Failure;
-use crate::folder::Folder;
-use crate::format::archive::ArchiveRow;
-use crate::session::Session;
+use crate::options::archive_filters::ArchiveFilters;
+use crate::output::format::archive::ArchiveRow;
+use crate::repository::folder::Folder;
+use crate::repository::session::Session;
+use jiff::tz::TimeZone;
 use portaborg_core::archive::ArchiveMeta;
 use portaborg_core::bytes::lossy;
 use portaborg_core::id::ArchiveId;
 use portaborg_core::repo::{ArchiveEntry, ArchiveProblem, ChunkReader, ReadError, list_archives};
-use portaborg_core::select::{Candidate, SelectError, Selection, SortKey, select_one};
+use portaborg_core::select::{Candidate, SelectError, Selection, SortKey, Zones, select_one};
 use portaborg_core::store::{Ready, now};
 use portaborg_core::time::Timestamp;
 use std::str::FromStr;
@@ -160,4 +161,17 @@ fn select_failure(error: SelectError) -> Failure {
 /// An archive's name for a message.
 pub fn shown_name(archive: &Archive) -> String {
     lossy(archive.name()).0.into_owned()
+}
+
+/// Time zones of this system.
+struct SystemZones<'a>(&'a TimeZone);
+
+impl Zones for SystemZones<'_> {
+    fn local(&self) -> TimeZone {
+        self.0.clone()
+    }
+
+    fn named(&self, name: &str) -> Option<TimeZone> {
+        TimeZone::get(name).ok()
+    }
 }

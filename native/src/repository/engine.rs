@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn engines_agree_on_the_vectors() {
         let vectors: serde_json::Value =
-            serde_json::from_str(include_str!("../../core/tests/vectors/data.json")).unwrap();
+            serde_json::from_str(include_str!("../../../core/tests/vectors/data.json")).unwrap();
         let mut decoded = 0;
         for vector in vectors["compression"].as_array().unwrap() {
             let meta = &vector["meta"];

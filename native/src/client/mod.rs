@@ -1,0 +1,7 @@
+//! The client's surroundings: its machine and user, its own files, and how it comes by passphrases.
+
+pub mod dirs;
+pub mod host;
+pub mod passphrase;
+pub mod random;
+pub mod security;
