@@ -5,6 +5,9 @@ use portaborg_core::store::{StoreError, StoreErrorKind};
 use portaborg_core::text::RenderError;
 use std::fmt;
 
+/// How many holders of locks are named.
+const MAX_HOLDERS: usize = 3;
+
 /// A command's end. In legacy mode every failure has exit code 2 (see [`crate::status`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -186,10 +189,13 @@ impl Failure {
     pub fn lock(error: LockError, location: &str) -> Self {
         match error {
             LockError::Timeout(blockers) => {
-                let holders: Vec<String> = blockers.iter().map(blocker).collect();
+                let mut holders: Vec<String> = blockers.iter().take(MAX_HOLDERS).map(blocker).collect();
+                if holders.is_empty() {
+                    holders.push("unknown (no blocking lock seen)".into());
+                }
                 let text = format!(
                     "Failed to create/acquire the lock {location} (timeout). Repository is locked by: {}.",
-                    holders.join(", ")
+                    holders.join("; ")
                 );
                 Failure::new(73, "LockTimeout", text)
             }

@@ -32,6 +32,8 @@ pub enum ArchiveFinding<'a> {
         /// Sum of the chunks.
         chunks: u64,
     },
+    /// An item is done.
+    Item,
     /// An item has keys that this version doesn't know: a newer one wrote it. They are no error.
     UnknownKey(&'a [u8]),
 }
@@ -103,9 +105,10 @@ fn check_item(
     }
     let chunks = item.content_size();
     match item.size.filter(|&stated| item.chunks.is_some() && stated != chunks) {
-        Some(stated) => observe(ArchiveFinding::Size { item, stated, chunks }),
-        None => ControlFlow::Continue(()),
+        Some(stated) => observe(ArchiveFinding::Size { item, stated, chunks })?,
+        None => {}
     }
+    observe(ArchiveFinding::Item)
 }
 
 impl MissingChunks {

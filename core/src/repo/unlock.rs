@@ -8,6 +8,10 @@ use crate::name::{Key, Namespace};
 use crate::store::{Store, StoreError};
 use alloc::vec::Vec;
 
+/// Keys of a repository that are looked at: each one that is tried costs seconds, and anyone who can write to the folder
+/// could add more.
+const MAX_KEYS: usize = 64;
+
 /// A key that the passphrase opened.
 #[derive(Debug)]
 pub struct Unlocked {
@@ -44,6 +48,9 @@ impl UnlockError {
 pub async fn repository_keys<S: Store>(store: &S, repository: RepositoryId) -> Result<Vec<KeySource>, StoreError> {
     let mut sources = Vec::new();
     for entry in store.list(Namespace::Keys).await? {
+        if sources.len() == MAX_KEYS {
+            break;
+        }
         let Ok(name) = entry.name.parse() else { continue };
         if entry.deleted || entry.size > MAX_TEXT_BYTES as u64 {
             continue;

@@ -18,7 +18,6 @@ use portaborg_core::check::{
 use portaborg_core::repo::{ArchiveProblem, DefaultsError, ReadError};
 use portaborg_core::select::{Candidate, TimeSpan};
 use portaborg_core::store::now;
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::env;
 use std::ops::ControlFlow;
@@ -147,23 +146,19 @@ impl Check<'_, '_> {
             }
             _ => format!("{count} pack check results on record, verifying every pack."),
         });
-        let progress = RefCell::new(Progress::new(app));
-        let lost_lock = RefCell::new(None);
+        let mut progress = Progress::new(app);
+        let mut lost_lock = None;
         let summary = {
             let mut observe = |finding: PackFinding<'_>| {
-                tell_packs(app, &progress, finding);
-                if let Err(failure) = self.held.refresh(app) {
-                    *lost_lock.borrow_mut() = Some(failure);
-                    return ControlFlow::Break(());
-                }
-                if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                tell_packs(app, &mut progress, finding);
+                go_on(app, self.held, &mut lost_lock)
             };
             let clock = || app.now();
             now(check_packs(&session.repository, &mut opener, ask, &mut records, &clock, &mut observe))
                 .map_err(failed)?
         };
-        progress.into_inner().finish();
-        if let Some(failure) = lost_lock.into_inner() {
+        progress.end();
+        if let Some(failure) = lost_lock {
             return Err(failure);
         }
         if self.held.is_locked() && summary.index_errors == 0 {
@@ -222,7 +217,7 @@ impl Check<'_, '_> {
             let mut line = Vec::new();
             format.render(&archive.row(), &app.zone, Target::Pipe, &mut line).map_err(Failure::render)?;
             app.info(&format!("Analyzing archive {} ({}/{total})", String::from_utf8_lossy(&line), number + 1));
-            clean &= check_one(app, archive, &mut reader, &mut missing);
+            clean &= self.archive(archive, &mut reader, &mut missing)?;
         }
         progress.finish();
         tell_missing(app, &missing);
@@ -256,11 +251,7 @@ impl Check<'_, '_> {
                 }
                 DataFinding::Progress(..) => progress.advance(1, None),
             }
-            if let Err(failure) = self.held.refresh(app) {
-                lost_lock = Some(failure);
-                return ControlFlow::Break(());
-            }
-            if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            go_on(app, self.held, &mut lost_lock)
         };
         let summary = now(verify_data(reader, &mut observe));
         progress.finish();
@@ -271,6 +262,66 @@ impl Check<'_, '_> {
         tell_data(app, summary, total);
         Ok(summary.errors == 0)
     }
+
+    /// Checks one archive; `true` if all is well.
+    fn archive(
+        &mut self,
+        archive: &Archive,
+        reader: &mut Reader<'_>,
+        missing: &mut MissingChunks,
+    ) -> Result<bool, Failure> {
+        let (app, id, name) = (self.app, archive.id(), shown_name(archive));
+        let Some(meta) = archive.meta() else {
+            match archive.problem() {
+                Some(ArchiveProblem::Read(ReadError::NotIndexed)) => {
+                    app.error(&format!("Archive metadata block {id} is missing!"));
+                }
+                Some(problem) => app.error(&format!("Archive metadata block {id} is corrupted: {problem}")),
+                None => {}
+            }
+            app.error(&format!("Would delete broken archive {name} {id}."));
+            return Ok(false);
+        };
+        let mut unknown_keys = BTreeSet::new();
+        let mut lost_lock = None;
+        let mut observe = |finding: ArchiveFinding<'_>| {
+            match finding {
+                ArchiveFinding::Items(problem) => app.error(&format!("Archive {name} {id}: {problem}")),
+                ArchiveFinding::Missing(chunk, size) => {
+                    let size = app.units().display(size);
+                    app.error(&format!("Missing chunk detected: {chunk}, {size}."));
+                }
+                ArchiveFinding::Size { item, stated, chunks } => app.warning(&format!(
+                    "{name}: {}: size inconsistency detected: size {stated}, chunks size {chunks}",
+                    lossy(&item.path).0
+                )),
+                ArchiveFinding::UnknownKey(key) => drop(unknown_keys.insert(lossy(key).0.into_owned())),
+                ArchiveFinding::Item => {}
+            }
+            go_on(app, self.held, &mut lost_lock)
+        };
+        let clean = now(check_archive(reader, meta, &name, missing, &mut observe));
+        if let Some(failure) = lost_lock {
+            return Err(failure);
+        }
+        if !unknown_keys.is_empty() {
+            let keys: Vec<String> = unknown_keys.into_iter().collect();
+            app.warning(&format!(
+                "Archive {name}: items have keys unknown to this borg version (possibly written by a newer borg): {}",
+                keys.join(", ")
+            ));
+        }
+        Ok(clean)
+    }
+}
+
+/// Keeps the lock alive; a check stops when it is lost, or when a signal asks to.
+fn go_on(app: &App, held: &mut Held<'_>, lost_lock: &mut Option<Failure>) -> ControlFlow<()> {
+    if let Err(failure) = held.refresh(app) {
+        *lost_lock = Some(failure);
+        return ControlFlow::Break(());
+    }
+    if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// The two bars of the repository check, one after the other.
@@ -301,14 +352,9 @@ impl<'a> Progress<'a> {
             bar.finish();
         }
     }
-
-    fn finish(mut self) {
-        self.end();
-    }
 }
 
-fn tell_packs<'a>(app: &'a App, progress: &RefCell<Progress<'a>>, finding: PackFinding<'_>) {
-    let mut progress = progress.borrow_mut();
+fn tell_packs<'a>(app: &'a App, progress: &mut Progress<'a>, finding: PackFinding<'_>) {
     match finding {
         PackFinding::IndexInvalid => {
             app.warning("chunk index is invalid (interrupted operation); it will be rebuilt on next use.");
@@ -384,50 +430,6 @@ fn tell_data(app: &App, summary: DataSummary, total: usize) {
             )
         },
     );
-}
-
-/// Checks one archive; `true` if all is well.
-fn check_one(app: &App, archive: &Archive, reader: &mut Reader<'_>, missing: &mut MissingChunks) -> bool {
-    let (id, name) = (archive.id(), shown_name(archive));
-    let meta = match (archive.meta(), archive.problem()) {
-        (Some(meta), _) => meta,
-        (None, problem) => {
-            match problem {
-                Some(ArchiveProblem::Read(ReadError::NotIndexed)) => {
-                    app.error(&format!("Archive metadata block {id} is missing!"));
-                }
-                Some(problem) => app.error(&format!("Archive metadata block {id} is corrupted: {problem}")),
-                None => {}
-            }
-            app.error(&format!("Would delete broken archive {name} {id}."));
-            return false;
-        }
-    };
-    let mut unknown_keys = BTreeSet::new();
-    let mut observe = |finding: ArchiveFinding<'_>| {
-        match finding {
-            ArchiveFinding::Items(problem) => app.error(&format!("Archive {name} {id}: {problem}")),
-            ArchiveFinding::Missing(chunk, size) => {
-                let size = app.units().display(size);
-                app.error(&format!("Missing chunk detected: {chunk}, {size}."));
-            }
-            ArchiveFinding::Size { item, stated, chunks } => app.warning(&format!(
-                "{name}: {}: size inconsistency detected: size {stated}, chunks size {chunks}",
-                lossy(&item.path).0
-            )),
-            ArchiveFinding::UnknownKey(key) => drop(unknown_keys.insert(lossy(key).0.into_owned())),
-        }
-        if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let clean = now(check_archive(reader, meta, &name, missing, &mut observe));
-    if !unknown_keys.is_empty() {
-        let keys: Vec<String> = unknown_keys.into_iter().collect();
-        app.warning(&format!(
-            "Archive {name}: items have keys unknown to this borg version (possibly written by a newer borg): {}",
-            keys.join(", ")
-        ));
-    }
-    clean
 }
 
 fn tell_missing(app: &App, missing: &MissingChunks) {

@@ -83,15 +83,16 @@ impl Session {
     pub fn lock(&self, app: &App, lock: Lock) -> Result<Held<'_>, Failure> {
         let request =
             LockRequest { exclusive: lock == Lock::Exclusive, owner: host::owner(), is_alive: &host::is_alive };
-        let mut locker = Locker::new(&self.keys, request);
+        let locker = Locker::new(&self.keys, request);
+        // Whatever ends the wait, dropping this leaves no lock behind.
+        let mut held = Held { locker: Some(locker), repository: &self.repository, looked_at: Instant::now() };
         let began = Instant::now();
         let wait = Duration::from_secs(app.common.lock_wait.max(0) as u64);
         loop {
+            let Some(locker) = &mut held.locker else { return Ok(held) };
             let timed_out = began.elapsed() >= wait;
             match now(locker.step(&self.repository, app.now(), fresh_session()?, timed_out)) {
-                Ok(LockStep::Acquired) => {
-                    return Ok(self.held(Some(locker)));
-                }
+                Ok(LockStep::Acquired) => return Ok(held),
                 Ok(LockStep::Wait(millis)) => interrupt::sleep(Duration::from_millis(millis.into()))?,
                 Ok(LockStep::WaitLong) => {
                     let millis = 1000 + getrandom::u32().unwrap_or_default() % 4000;
@@ -102,15 +103,12 @@ impl Session {
                     if matches!(error.kind, StoreErrorKind::Denied | StoreErrorKind::ReadOnly) =>
                 {
                     self.warn_of_no_lock(app, &error.detail)?;
-                    return Ok(self.held(None));
+                    held.locker = None;
                 }
                 Err(error) => return Err(Failure::lock(error, &self.location)),
             }
+            held.refresh(app)?; // an exclusive lock may wait long for older shared ones
         }
-    }
-
-    fn held<'s>(&'s self, locker: Option<Locker<'s>>) -> Held<'s> {
-        Held { locker, repository: &self.repository, looked_at: Instant::now() }
     }
 
     /// Compares the repository with what is remembered of it.
