@@ -104,9 +104,8 @@ fn check_item(
         observe(ArchiveFinding::UnknownKey(key))?;
     }
     let chunks = item.content_size();
-    match item.size.filter(|&stated| item.chunks.is_some() && stated != chunks) {
-        Some(stated) => observe(ArchiveFinding::Size { item, stated, chunks })?,
-        None => {}
+    if let Some(stated) = item.size.filter(|&stated| item.chunks.is_some() && stated != chunks) {
+        observe(ArchiveFinding::Size { item, stated, chunks })?;
     }
     observe(ArchiveFinding::Item)
 }

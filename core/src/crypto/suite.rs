@@ -56,14 +56,6 @@ impl Suite {
             (Mode::Authenticated, IdHash::Blake3) => 0x60,
         }
     }
-
-    /// How many bytes an envelope adds to its payload.
-    pub fn overhead(self) -> usize {
-        match self.mode {
-            Mode::Encrypted(_) => super::envelope::AEAD_OVERHEAD,
-            Mode::Authenticated => super::envelope::TAGGED_OVERHEAD,
-        }
-    }
 }
 
 const ALL: [Suite; 6] = {

@@ -4,4 +4,3 @@ pub mod dirs;
 pub mod host;
 pub mod passphrase;
 pub mod random;
-pub mod security;

@@ -11,7 +11,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
     print_bytes(text.as_bytes())
 }
 
-/// Writes to standard output; texts need not be UTF-8. Fails like [`print`].
+/// Writes to standard output; texts need not be UTF-8. Fails like [`print()`].
 pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     write(bytes).map_err(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::reader_gone(),

@@ -6,5 +6,6 @@ pub mod folder;
 pub mod items;
 pub mod keys;
 pub mod location;
+pub mod security;
 pub mod session;
 pub mod store_stats;

@@ -3,7 +3,6 @@
 use crate::app::App;
 use crate::client::host;
 use crate::client::random;
-use crate::client::security::{self, Facts};
 use crate::failure::{Failure, blocker};
 use crate::interrupt;
 use crate::output::json::Object;
@@ -12,6 +11,7 @@ use crate::repository::engine::Native;
 use crate::repository::folder::{Folder, LocalRepository};
 use crate::repository::keys::{FoundKey, UnlockedKey, find_keys, unlock_any};
 use crate::repository::location::Location;
+use crate::repository::security::{self, Facts};
 use portaborg_core::crypto::{Keys, SessionId};
 use portaborg_core::index::ChunkIndex;
 use portaborg_core::key::KeyLocation;
