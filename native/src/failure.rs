@@ -2,6 +2,7 @@
 
 use portaborg_core::repo::{Blocker, DefaultsError, Foreign, IndexDamage, IndexError, LockError, OpenError, ReadError};
 use portaborg_core::store::{StoreError, StoreErrorKind};
+use portaborg_core::text::RenderError;
 use std::fmt;
 
 /// How many holders of locks are named.
@@ -34,9 +35,20 @@ impl Failure {
         Failure::new(4, "CommandError", format!("Command error: {text}"))
     }
 
-    /// The user said no.
-    pub fn cancelled() -> Self {
-        Failure::new(3, "CancelledByUser", "Cancelled by user.")
+    /// What is a crash in Borg, told by the name of Python's exception and its text.
+    pub fn exception(class: &str, text: impl fmt::Display) -> Self {
+        Failure::new(2, "Exception", format!("Local Exception: {class}: {text}"))
+    }
+
+    /// A format does not suit the value that it is for.
+    pub fn render(error: RenderError) -> Self {
+        Failure::exception(error.exception(), error)
+    }
+
+    /// Whoever read standard output went away. That ends a command, but is nobody's fault: the exit code is that of a
+    /// command which ran to its end, and nothing is told.
+    pub fn reader_gone() -> Self {
+        Failure::new(0, "", "")
     }
 
     /// An object that is not authentic or not whole.

@@ -1,3 +1,5 @@
+//! Checking an archive: its items, and whether their chunks are there.
+
 use crate::archive::ArchiveMeta;
 use crate::id::ChunkId;
 use crate::index::ChunkIndex;

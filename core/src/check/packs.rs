@@ -1,3 +1,5 @@
+//! Checking the files of a repository: index fragments and packs.
+
 use super::records::{CheckedPacks, Record};
 use crate::id::PackId;
 use crate::index::ChunkIndex;

@@ -1,3 +1,5 @@
+//! Keys on paper (repository layer, section 3.6).
+
 use crate::bytes::Hex;
 use crate::crypto::sha256;
 use crate::id::RepositoryId;

@@ -1,3 +1,5 @@
+//! The chunk index, put together from its fragments or rebuilt from the packs.
+
 use super::open::{Repository, read_whole};
 use super::walk::{PackWalk, Walked};
 use crate::crypto::EnvelopeError;

@@ -1,3 +1,5 @@
+//! The item stream of an archive, whole or damaged.
+
 use super::reader::{ChunkReader, ReadError};
 use crate::id::ChunkId;
 use crate::item::{Item, ItemError};

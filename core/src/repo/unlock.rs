@@ -1,3 +1,5 @@
+//! Finding the key that a passphrase opens.
+
 use super::open::read_whole;
 use crate::crypto::{Kdf, KdfError, Keys, Suite, store_hash};
 use crate::id::RepositoryId;

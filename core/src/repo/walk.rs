@@ -1,3 +1,5 @@
+//! Packs from header to header (repository layer, section 5.8).
+
 use crate::id::PackId;
 use crate::name::Key;
 use crate::object::{HEADER_BYTES, Header, MAGIC, Opener};

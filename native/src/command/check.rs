@@ -1,12 +1,14 @@
+//! `check`: verifies the repository and its archives (command line, section 1.2).
+
 use crate::app::App;
-use crate::archives::{self, Archive, Reader, shown_name};
-use crate::cli::ArchiveFilters;
-use crate::display::terminal::Target;
 use crate::failure::Failure;
-use crate::format::archive::ArchiveFormat;
 use crate::interrupt;
-use crate::progress::{Label, Percent, Unit, default_pace};
-use crate::session::{Held, Lock, Session, fresh_session};
+use crate::options::archive_filters::ArchiveFilters;
+use crate::output::display::terminal::Target;
+use crate::output::format::archive::ArchiveFormat;
+use crate::output::progress::{Label, Percent, Unit};
+use crate::repository::archives::{self, Archive, Reader, shown_name};
+use crate::repository::session::{Held, Lock, Session, fresh_session};
 use clap::Args;
 use portaborg_core::bytes::lossy;
 use portaborg_core::check::{
@@ -205,8 +207,7 @@ impl Check<'_, '_> {
         let mut missing = MissingChunks::default();
         let total = considered.len();
         let label = Label { before: "Checking archives ", width: 3, decimals: 1, after: "" };
-        let mut progress =
-            Percent::new(label, "check.rebuild_archives", Unit::Count, total as u64, default_pace(), &app.log);
+        let mut progress = Percent::new(label, "check.rebuild_archives", Unit::Count, total as u64, &app.log);
         for (number, archive) in considered.iter().enumerate() {
             if interrupt::requested() {
                 break;
@@ -214,7 +215,7 @@ impl Check<'_, '_> {
             self.held.refresh(app)?;
             progress.advance(1, None);
             let mut line = Vec::new();
-            format.render(&archive.row(), &app.zone, Target::Pipe, &mut line).map_err(Failure::command)?;
+            format.render(&archive.row(), &app.zone, Target::Pipe, &mut line).map_err(Failure::render)?;
             app.info(&format!("Analyzing archive {} ({}/{total})", String::from_utf8_lossy(&line), number + 1));
             clean &= self.archive(archive, &mut reader, &mut missing)?;
         }
@@ -237,8 +238,7 @@ impl Check<'_, '_> {
         reader.assert_ids(true);
         let total = reader.index.len();
         let label = Label { before: "Verifying data ", width: 6, decimals: 2, after: "" };
-        let mut progress =
-            Percent::new(label, "check.verify_data", Unit::Count, total as u64, default_pace(), &app.log);
+        let mut progress = Percent::new(label, "check.verify_data", Unit::Count, total as u64, &app.log);
         let mut lost_lock = None;
         let mut observe = |finding: DataFinding<'_>| {
             match finding {
@@ -339,7 +339,7 @@ impl<'a> Progress<'a> {
         if self.bar.as_ref().is_none_or(|(shown, _)| *shown != msgid) {
             self.end();
             let label = Label::whole(before);
-            let bar = Percent::new(label, msgid, Unit::Count, total as u64, default_pace(), &self.app.log);
+            let bar = Percent::new(label, msgid, Unit::Count, total as u64, &self.app.log);
             self.bar = Some((msgid, bar));
         }
         if let Some((_, bar)) = &mut self.bar {

@@ -1,7 +1,8 @@
-use crate::app::{App, print};
-use crate::cli::Cli;
+//! `help`: texts about what several commands share.
+
 use crate::failure::Failure;
-use clap::{Args, CommandFactory};
+use crate::output::stdout::print;
+use clap::{Args, Command};
 
 /// Texts about what several commands share.
 const TOPICS: [(&str, &str); 4] = [
@@ -26,9 +27,8 @@ pub struct Options {
     topic: Option<String>,
 }
 
-/// Prints help.
-pub fn run(_app: &App, options: &Options) -> Result<(), Failure> {
-    let mut command = Cli::command();
+/// Prints help about the command line that `command` describes.
+pub fn run(options: &Options, mut command: Command) -> Result<(), Failure> {
     let Some(topic) = &options.topic else {
         return print(&command.render_long_help().to_string());
     };
@@ -47,7 +47,7 @@ pub fn run(_app: &App, options: &Options) -> Result<(), Failure> {
             print(&command.render_long_help().to_string())
         };
     }
-    let commands: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let commands: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
     let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
     Err(Failure::new(
         2,

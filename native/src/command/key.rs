@@ -1,6 +1,10 @@
-use crate::app::{App, print};
+//! `key`: lists and exports keys (command line, section 1.2).
+
+use crate::app::App;
 use crate::failure::Failure;
-use crate::session::{FoundKey, Lock, Session, find_keys, open_repository};
+use crate::output::stdout::print;
+use crate::repository::keys::{FoundKey, find_keys};
+use crate::repository::session::{Lock, Session, open_repository};
 use clap::{Args, Subcommand};
 use portaborg_core::key::{LockedKey, paper_text};
 use std::fs;

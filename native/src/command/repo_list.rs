@@ -1,14 +1,18 @@
-use crate::app::{App, basic_json, print_bytes};
-use crate::archives::{self, Archive};
-use crate::cli::ArchiveFilters;
-use crate::display::terminal::Target;
+//! `repo-list`: the archives of a repository (command line, section 1.2).
+
+use crate::app::App;
 use crate::failure::Failure;
-use crate::format::archive::ArchiveFormat;
-use crate::json::{Json, Object};
-use crate::session::{Lock, Session};
+use crate::options::archive_filters::ArchiveFilters;
+use crate::output::display::terminal::Target;
+use crate::output::format::archive::ArchiveFormat;
+use crate::output::json::{Json, Object};
+use crate::output::stdout::print_bytes;
+use crate::repository::archives::{self, Archive};
+use crate::repository::session::{Lock, Session};
 use clap::Args;
 use portaborg_core::bytes::lossy;
 use portaborg_core::select::Candidate;
+use portaborg_core::text::Repr;
 use std::env;
 use std::io;
 
@@ -74,11 +78,11 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
         if !group_by.is_empty() {
             let separator = if number == 0 { "" } else { "\n" };
             let members: Vec<String> =
-                group_by.iter().zip(key).map(|(name, value)| format!("{name}={}", quoted(value))).collect();
+                group_by.iter().zip(key).map(|(name, value)| format!("{name}={}", Repr(value.as_bytes()))).collect();
             out.extend(format!("{separator}Group ({}):\n", members.join(", ")).bytes());
         }
         for archive in archives {
-            format.render(&archive.row(), &app.zone, target, &mut out).map_err(Failure::command)?;
+            format.render(&archive.row(), &app.zone, target, &mut out).map_err(Failure::render)?;
         }
     }
     print_bytes(&out)
@@ -105,7 +109,7 @@ fn print_json(
             rows.push(row.into());
         }
     }
-    app.print_json(basic_json(session).with("archives", rows))
+    app.print_json(session.json().with("archives", rows))
 }
 
 /// The archives by the values of these keys, in the order in which each group's first archive comes.
@@ -129,21 +133,6 @@ fn value(archive: &Archive, key: &str) -> String {
         _ => archive.tags().collect::<Vec<_>>().join(&b','),
     };
     lossy(&raw).0.into_owned()
-}
-
-fn quoted(value: &str) -> String {
-    let quote = if value.contains('\'') && !value.contains('"') { '"' } else { '\'' };
-    let mut text = String::from(quote);
-    for c in value.chars() {
-        match c {
-            '\\' => text.push_str("\\\\"),
-            c if c == quote => text.extend(['\\', c]),
-            c if c.is_control() => text.extend(c.escape_default()),
-            c => text.push(c),
-        }
-    }
-    text.push(quote);
-    text
 }
 
 fn group_keys(text: &str) -> Result<GroupBy, String> {
