@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Runs Borg 2.0.0b25's own archiver tests against a program that claims to be a drop-in `borg`.
+#   run-borg-suite.sh PROGRAM [FILE_test.py ...] [pytest's arguments, such as -n 2, or -k "binary_archiver and depth"]
+# The suite runs every command through a program borg.exe if PATH has one (tests named "binary_archiver").
+# Prints the tests that fail, and the counts last.
+#   BORG_PEERS: the folder of the real clients (default: ~/.cache/borg-peers)
+set -uo pipefail
+peers=${BORG_PEERS:-$HOME/.cache/borg-peers}
+program=$(realpath "${1:?a program}"); shift
+python=$peers/venv2/bin/python
+borg=$("$python" -c 'import borg, os; print(os.path.dirname(borg.__file__))') || exit 2
+bin=$(mktemp -d); trap 'rm -rf "$bin"' EXIT
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$program" >"$bin/borg.exe"; chmod +x "$bin/borg.exe"
+files=(); rest=(-k binary)
+for argument in "$@"; do
+  if [ -e "$borg/testsuite/archiver/$argument" ]; then files+=("$borg/testsuite/archiver/$argument"); else rest+=("$argument"); fi
+done
+[ ${#files[@]} -gt 0 ] || files=("$borg/testsuite/archiver")
+cd "$bin" && PATH=$bin:$PATH "$python" -m pytest "${files[@]}" --rootdir="$borg" --confcutdir="$borg" \
+  -q -p no:cacheprovider --timeout 120 -rf --tb=short "${rest[@]}"
