@@ -10,7 +10,15 @@ program=$(realpath "${1:?a program}"); shift
 python=$peers/venv2/bin/python
 borg=$("$python" -c 'import borg, os; print(os.path.dirname(borg.__file__))') || exit 2
 bin=$(mktemp -d); trap 'rm -rf "$bin"' EXIT
-printf '#!/bin/sh\nexec "%s" "$@"\n' "$program" >"$bin/borg.exe"; chmod +x "$bin/borg.exe"
+# The suite removes BORG_* from the environment.
+{
+  echo '#!/bin/sh'
+  for name in PORTABORG BORG_PEER BORG_PEER_LOG; do
+    [ -z "${!name:-}" ] || printf 'export %s=%q\n' "$name" "${!name}"
+  done
+  printf 'exec %q "$@"\n' "$program"
+} >"$bin/borg.exe"
+chmod +x "$bin/borg.exe"
 files=(); rest=(-k binary)
 for argument in "$@"; do
   if [ -e "$borg/testsuite/archiver/$argument" ]; then files+=("$borg/testsuite/archiver/$argument"); else rest+=("$argument"); fi

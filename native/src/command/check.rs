@@ -5,6 +5,7 @@ use crate::display::terminal::Target;
 use crate::failure::Failure;
 use crate::format::archive::ArchiveFormat;
 use crate::interrupt;
+use crate::items;
 use crate::progress::{Label, Percent, Unit, default_pace};
 use crate::session::{Held, Lock, Session, fresh_session};
 use clap::Args;
@@ -207,6 +208,7 @@ impl Check<'_, '_> {
         let all = archives::list(app, session, &mut reader, false)?;
         let considered = archives::considered(app, all, None, &options.filters)?;
         warn_of_too_few(app, &options.filters, considered.len());
+        let plain = ArchiveFormat::compile(FORMAT).map_err(Failure::command)?;
         let mut missing = MissingChunks::default();
         let total = considered.len();
         let label = Label { before: "Checking archives ", width: 3, decimals: 1, after: "" };
@@ -219,6 +221,8 @@ impl Check<'_, '_> {
             self.held.refresh(app)?;
             progress.advance(1, None);
             let mut line = Vec::new();
+            // What a format says of an archive without metadata might not even tell which one it is.
+            let format = if archive.meta().is_none() && format.needs_meta() { &plain } else { format };
             format.render(&archive.row(), &app.zone, Target::Pipe, &mut line).map_err(Failure::command)?;
             app.info(&format!("Analyzing archive {} ({}/{total})", String::from_utf8_lossy(&line), number + 1));
             clean &= check_one(app, archive, &mut reader, &mut missing);
@@ -406,7 +410,7 @@ fn check_one(app: &App, archive: &Archive, reader: &mut Reader<'_>, missing: &mu
     let mut unknown_keys = BTreeSet::new();
     let mut observe = |finding: ArchiveFinding<'_>| {
         match finding {
-            ArchiveFinding::Items(problem) => app.error(&format!("Archive {name} {id}: {problem}")),
+            ArchiveFinding::Items(problem) => app.error(&format!("Archive {name}: {}", items::finding(problem))),
             ArchiveFinding::Missing(chunk, size) => {
                 let size = app.units().display(size);
                 app.error(&format!("Missing chunk detected: {chunk}, {size}."));
