@@ -6,10 +6,13 @@ use clap::{ArgAction, Args, Parser, Subcommand};
 /// What `--version` prints: front ends choose their syntax by its first words.
 pub const VERSION: &str = concat!("2.0.0b25 (portaborg ", env!("CARGO_PKG_VERSION"), ")");
 
+/// More are no name of an archive, since it must do as the name of a folder.
+const MAX_NAME_CHARS: usize = 200;
+
 /// Borg 2 backup repositories: list, verify and restore.
 #[derive(Debug, Parser)]
 #[command(name = "borg", bin_name = "portaborg", version = VERSION, disable_help_subcommand = true)]
-#[command(subcommand_required = false, arg_required_else_help = true, disable_version_flag = true)]
+#[command(disable_version_flag = true)]
 pub struct Cli {
     /// Options that every command takes.
     #[command(flatten)]
@@ -19,15 +22,19 @@ pub struct Cli {
     #[arg(short = 'V', long, action = ArgAction::Version)]
     version: Option<bool>,
 
-    /// What to do.
+    /// What to do; nothing at all gives help.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// Options that stand before or after the command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub struct Common {
+    /// show this help message and exit
+    #[arg(short, long, global = true, action = ArgAction::Help)]
+    help: Option<bool>,
+
     /// work on log level CRITICAL
     #[arg(long, global = true, overrides_with_all = ["error", "warning", "info", "debug"])]
     critical: bool,
@@ -63,6 +70,7 @@ pub struct Common {
 
     /// wait at most SECONDS for acquiring a repository lock (default: 10)
     #[arg(long, global = true, value_name = "SECONDS", env = "BORG_LOCK_WAIT", default_value_t = 10)]
+    #[arg(hide_default_value = true)]
     #[arg(hide_env = true, allow_negative_numbers = true)]
     pub lock_wait: i64,
 
@@ -76,6 +84,7 @@ pub struct Common {
 
     /// set umask to M (local only, default: 0077)
     #[arg(long, global = true, value_name = "M", value_parser = octal, default_value = "0077")]
+    #[arg(hide_default_value = true)]
     pub umask: u32,
 
     /// repository to use
@@ -113,7 +122,6 @@ pub enum Command {
     /// verify the repository
     Check(check::Options),
     /// manage the keyfile or repokey of a repository
-    #[command(subcommand_required = true, arg_required_else_help = true)]
     Key(key::Options),
     /// break the repository and cache locks
     BreakLock(break_lock::Options),
@@ -170,4 +178,24 @@ fn positive(text: &str) -> Result<usize, String> {
         Ok(0) | Err(_) => Err("a positive number is expected".into()),
         Ok(number) => Ok(number),
     }
+}
+
+/// An archive's NAME: neither a path nor a repository with an archive, as Borg 1 had them.
+pub fn archive_name(text: &str) -> Result<String, String> {
+    let why = if text.is_empty() {
+        "[length < 1]".into()
+    } else if text.chars().count() > MAX_NAME_CHARS {
+        format!("[length > {MAX_NAME_CHARS}]")
+    } else if text.contains(|c| c < ' ') {
+        "[invalid control chars detected]".into()
+    } else if text.contains(['/', '\\', '"', '<', '|', '>', '?', '*']) {
+        let hint =
+            if text.contains("::") { "; give the repository as --repo REPO, and here only the name" } else { "" };
+        format!(r#"[invalid chars detected matching "/\"<|>?*"]{hint}"#)
+    } else if text.starts_with(' ') || text.ends_with(' ') {
+        "[leading or trailing blanks detected]".into()
+    } else {
+        return Ok(text.into());
+    };
+    Err(format!("Invalid archive name: \"{text}\" {why}"))
 }

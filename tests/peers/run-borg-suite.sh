@@ -3,8 +3,10 @@
 #   run-borg-suite.sh PROGRAM [FILE_test.py ...] [pytest's arguments, such as -n 2, or -k "binary_archiver and depth"]
 # The suite runs every command through a program borg.exe if PATH has one (tests named "binary_archiver").
 # Prints the tests that fail, and the counts last.
+# With the argument --forced, tests that have no such mode are run, and through the program, too.
 #   BORG_PEERS: the folder of the real clients (default: ~/.cache/borg-peers)
 set -uo pipefail
+here=$(dirname "$(realpath "$0")")
 peers=${BORG_PEERS:-$HOME/.cache/borg-peers}
 program=$(realpath "${1:?a program}"); shift
 python=$peers/venv2/bin/python
@@ -21,7 +23,10 @@ bin=$(mktemp -d); trap 'rm -rf "$bin"' EXIT
 chmod +x "$bin/borg.exe"
 files=(); rest=(-k binary)
 for argument in "$@"; do
-  if [ -e "$borg/testsuite/archiver/$argument" ]; then files+=("$borg/testsuite/archiver/$argument"); else rest+=("$argument"); fi
+  if [ "$argument" = --forced ]; then
+    rest=(-p through_program -k "not archiver] and not archiver- and not -archiver")
+    export PYTHONPATH=$here${PYTHONPATH:+:$PYTHONPATH}
+  elif [ -e "$borg/testsuite/archiver/$argument" ]; then files+=("$borg/testsuite/archiver/$argument"); else rest+=("$argument"); fi
 done
 [ ${#files[@]} -gt 0 ] || files=("$borg/testsuite/archiver")
 cd "$bin" && PATH=$bin:$PATH "$python" -m pytest "${files[@]}" --rootdir="$borg" --confcutdir="$borg" \

@@ -1,5 +1,6 @@
 use crate::app::{App, print_bytes};
 use crate::archives::{self, Reader};
+use crate::cli::archive_name;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::items::report;
@@ -84,6 +85,7 @@ pub struct Options {
     exclusions: Exclusions,
 
     /// specify the archive name
+    #[arg(value_parser = archive_name)]
     name: String,
 
     /// paths to extract; patterns are supported

@@ -1,7 +1,7 @@
 use crate::app::{App, print};
-use crate::cli::Cli;
 use crate::failure::Failure;
-use clap::{Args, CommandFactory};
+use crate::usage;
+use clap::Args;
 
 /// Texts about what several commands share.
 const TOPICS: [(&str, &str); 4] = [
@@ -28,9 +28,9 @@ pub struct Options {
 
 /// Prints help.
 pub fn run(_app: &App, options: &Options) -> Result<(), Failure> {
-    let mut command = Cli::command();
+    let mut command = usage::command();
     let Some(topic) = &options.topic else {
-        return print(&command.render_long_help().to_string());
+        return print(&command.render_help().to_string());
     };
     let topic = if topic == "env" { "environment" } else { topic };
     if let Some((_, text)) = TOPICS.iter().find(|(name, _)| *name == topic) {
@@ -38,13 +38,11 @@ pub fn run(_app: &App, options: &Options) -> Result<(), Failure> {
     }
     command.build();
     if let Some(command) = command.find_subcommand_mut(topic) {
-        let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
-        return if options.epilog_only {
-            print(&format!("{about}\n"))
-        } else if options.usage_only {
-            print(&command.render_help().to_string())
-        } else {
-            print(&command.render_long_help().to_string())
+        let text = command.get_before_help().map(ToString::to_string).unwrap_or_default();
+        return match (options.epilog_only, options.usage_only) {
+            (true, _) => print(&format!("{text}\n")),
+            (false, true) => print(&command.clone().before_help(None::<&str>).render_help().to_string()),
+            (false, false) => print(&command.render_help().to_string()),
         };
     }
     let commands: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
@@ -53,9 +51,17 @@ pub fn run(_app: &App, options: &Options) -> Result<(), Failure> {
         2,
         "Error",
         format!(
-            "No help available on {topic}.\nTry one of the following:\n    Commands: {}\n    Topics: {}",
+            "error: No help available on {topic}.\nTry one of the following:\n    Commands: {}\n    Topics: {}",
             commands.join(", "),
             topics.join(", ")
         ),
     ))
+}
+
+/// Prints the help of a command that has commands of its own, none of which was given.
+pub fn of_command(name: &str) -> Result<(), Failure> {
+    let mut command = usage::command();
+    command.build();
+    let found = command.find_subcommand_mut(name).expect("the caller is one of the commands");
+    print(&found.render_help().to_string())
 }

@@ -1,6 +1,6 @@
 use crate::app::{App, basic_json, print};
 use crate::archives::{self, Archive};
-use crate::cli::ArchiveFilters;
+use crate::cli::{ArchiveFilters, archive_name};
 use crate::dirs;
 use crate::display::size::Units;
 use crate::display::terminal::Target;
@@ -30,6 +30,7 @@ pub struct Options {
     filters: ArchiveFilters,
 
     /// specify the archive name
+    #[arg(value_parser = archive_name)]
     name: Option<String>,
 }
 

@@ -1,6 +1,7 @@
 mod qr;
 
 use crate::app::{App, print};
+use crate::command::help;
 use crate::failure::Failure;
 use crate::session::{FoundKey, Lock, Session, find_keys, open_repository};
 use clap::{Args, Subcommand};
@@ -17,7 +18,7 @@ const SHOWN_DIGITS: usize = 12;
 #[derive(Debug, Args)]
 pub struct Options {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -31,7 +32,7 @@ enum Command {
 /// This command backs up the borg key. If a repository is encrypted, it is inaccessible without its key and the passphrase
 /// that protects the key: keep a backup of both, apart from the repository.
 #[derive(Debug, Args)]
-struct ExportOptions {
+pub struct ExportOptions {
     /// Create an export suitable for printing and later type-in
     #[arg(long, conflicts_with = "qr_html")]
     paper: bool,
@@ -54,13 +55,14 @@ struct ExportOptions {
 
 /// This command lists the borg keys of the repository; the one that was unlocked is marked by an asterisk.
 #[derive(Debug, Args)]
-struct ListOptions {}
+pub struct ListOptions {}
 
 /// Runs a command about keys.
 pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     match &options.command {
-        Command::Export(options) => export(app, options),
-        Command::List(_) => list(app),
+        Some(Command::Export(options)) => export(app, options),
+        Some(Command::List(_)) => list(app),
+        None => help::of_command("key"),
     }
 }
 

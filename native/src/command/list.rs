@@ -1,5 +1,6 @@
 use crate::app::{App, print_bytes};
 use crate::archives::{self, Reader};
+use crate::cli::archive_name;
 use crate::display::mode;
 use crate::display::terminal::Target;
 use crate::failure::Failure;
@@ -54,6 +55,7 @@ pub struct Options {
     exclusions: Exclusions,
 
     /// specify the archive name
+    #[arg(value_parser = archive_name)]
     name: String,
 
     /// paths to list; patterns are supported
