@@ -4,15 +4,18 @@ use crate::app::App;
 use crate::command::{break_lock, check, extract, help, info, key, list, repo_info, repo_list, version};
 use crate::failure::Failure;
 use crate::options::common::Common;
-use clap::{ArgAction, CommandFactory, Parser, Subcommand};
+use clap::{ArgAction, Parser, Subcommand};
 
 /// What `--version` prints: front ends choose their syntax by its first words.
 pub const VERSION: &str = concat!("2.0.0b25 (portaborg ", env!("CARGO_PKG_VERSION"), ")");
 
+/// More are no name of an archive, since it must do as the name of a folder.
+const MAX_NAME_CHARS: usize = 200;
+
 /// Borg 2 backup repositories: list, verify and restore.
 #[derive(Debug, Parser)]
 #[command(name = "borg", bin_name = "portaborg", version = VERSION, disable_help_subcommand = true)]
-#[command(subcommand_required = false, arg_required_else_help = true, disable_version_flag = true)]
+#[command(disable_version_flag = true)]
 pub struct Cli {
     /// Options that every command takes.
     #[command(flatten)]
@@ -22,9 +25,9 @@ pub struct Cli {
     #[arg(short = 'V', long, action = ArgAction::Version)]
     version: Option<bool>,
 
-    /// What to do.
+    /// What to do; nothing at all gives help.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// The commands, one file each in `command/`.
@@ -43,7 +46,6 @@ pub enum Command {
     /// verify the repository
     Check(check::Options),
     /// manage the keyfile or repokey of a repository
-    #[command(subcommand_required = true, arg_required_else_help = true)]
     Key(key::Options),
     /// break the repository and cache locks
     BreakLock(break_lock::Options),
@@ -54,8 +56,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs the command.
-    pub fn run(&self, app: &App) -> Result<(), Failure> {
+    /// Runs the command. `describe` gives the whole command line, for help about it.
+    pub fn run(&self, app: &App, describe: fn() -> clap::Command) -> Result<(), Failure> {
         match self {
             Command::RepoList(options) => repo_list::run(app, options),
             Command::RepoInfo(options) => repo_info::run(app, options),
@@ -63,10 +65,30 @@ impl Command {
             Command::Info(options) => info::run(app, options),
             Command::Extract(options) => extract::run(app, options),
             Command::Check(options) => check::run(app, options),
-            Command::Key(options) => key::run(app, options),
+            Command::Key(options) => key::run(app, options, describe),
             Command::BreakLock(options) => break_lock::run(app, options),
             Command::Version(options) => version::run(app, options),
-            Command::Help(options) => help::run(options, Cli::command()),
+            Command::Help(options) => help::run(options, describe()),
         }
     }
+}
+
+/// An archive's NAME: neither a path nor a repository with an archive, as Borg 1 had them.
+pub fn archive_name(text: &str) -> Result<String, String> {
+    let why = if text.is_empty() {
+        "[length < 1]".into()
+    } else if text.chars().count() > MAX_NAME_CHARS {
+        format!("[length > {MAX_NAME_CHARS}]")
+    } else if text.contains(|c| c < ' ') {
+        "[invalid control chars detected]".into()
+    } else if text.contains(['/', '\\', '"', '<', '|', '>', '?', '*']) {
+        let hint =
+            if text.contains("::") { "; give the repository as --repo REPO, and here only the name" } else { "" };
+        format!(r#"[invalid chars detected matching "/\"<|>?*"]{hint}"#)
+    } else if text.starts_with(' ') || text.ends_with(' ') {
+        "[leading or trailing blanks detected]".into()
+    } else {
+        return Ok(text.into());
+    };
+    Err(format!("Invalid archive name: \"{text}\" {why}"))
 }

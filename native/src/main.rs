@@ -13,22 +13,25 @@ mod output;
 mod repository;
 mod restore;
 mod status;
+mod usage;
 
 use app::App;
-use clap::Parser;
-use cli::Cli;
+use cli::Command;
 use failure::Failure;
 use output::log::{ARCHIVER, Level, Message, SHOW_RC, SHOW_VERSION};
 use portaborg_core::limits::BORG_VERSION;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let app = App::new(cli.common);
+    let (common, command) = match usage::parse() {
+        Ok(parsed) => parsed,
+        Err(code) => return code,
+    };
+    let app = App::new(common);
     if app.common.show_version {
         app.log.message(&Message::new(Level::Info, SHOW_VERSION, format!("borgbackup version {BORG_VERSION}")));
     }
-    let result = match run(&app, &cli.command) {
+    let result = match run(&app, &command) {
         Err(failure) if failure == Failure::reader_gone() => Ok(()),
         result => result,
     };
@@ -48,8 +51,8 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn run(app: &App, command: &cli::Command) -> Result<(), Failure> {
+fn run(app: &App, command: &Command) -> Result<(), Failure> {
     interrupt::watch().map_err(|error| Failure::error(format_args!("can not watch for signals: {error}")))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(app.common.umask & 0o777));
-    command.run(app)
+    command.run(app, usage::command)
 }

@@ -8,6 +8,7 @@ use crate::output::display::terminal::Target;
 use crate::output::format::archive::ArchiveFormat;
 use crate::output::progress::{Label, Percent, Unit};
 use crate::repository::archives::{self, Archive, Reader, shown_name};
+use crate::repository::items;
 use crate::repository::session::{Held, Lock, Session, fresh_session};
 use clap::Args;
 use portaborg_core::bytes::lossy;
@@ -204,6 +205,7 @@ impl Check<'_, '_> {
         let all = archives::list(app, session, &mut reader, false)?;
         let considered = archives::considered(app, all, None, &options.filters)?;
         warn_of_too_few(app, &options.filters, considered.len());
+        let plain = ArchiveFormat::compile(FORMAT).map_err(Failure::command)?;
         let mut missing = MissingChunks::default();
         let total = considered.len();
         let label = Label { before: "Checking archives ", width: 3, decimals: 1, after: "" };
@@ -215,6 +217,8 @@ impl Check<'_, '_> {
             self.held.refresh(app)?;
             progress.advance(1, None);
             let mut line = Vec::new();
+            // What a format says of an archive without metadata might not even tell which one it is.
+            let format = if archive.meta().is_none() && format.needs_meta() { &plain } else { format };
             format.render(&archive.row(), &app.zone, Target::Pipe, &mut line).map_err(Failure::render)?;
             app.info(&format!("Analyzing archive {} ({}/{total})", String::from_utf8_lossy(&line), number + 1));
             clean &= self.archive(archive, &mut reader, &mut missing)?;
@@ -286,7 +290,9 @@ impl Check<'_, '_> {
         let mut lost_lock = None;
         let mut observe = |finding: ArchiveFinding<'_>| {
             match finding {
-                ArchiveFinding::Items(problem) => app.error(&format!("Archive {name} {id}: {problem}")),
+                ArchiveFinding::Items(problem) => {
+                    app.error(&format!("Archive {name}: {}", items::finding(problem)));
+                }
                 ArchiveFinding::Missing(chunk, size) => {
                     let size = app.units().display(size);
                     app.error(&format!("Missing chunk detected: {chunk}, {size}."));

@@ -1,6 +1,7 @@
 //! `extract`: restores items (command line, section 1.2).
 
 use crate::app::App;
+use crate::cli::archive_name;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::options::exclusions::{Exclusions, shown_path};
@@ -85,6 +86,7 @@ pub struct Options {
     exclusions: Exclusions,
 
     /// specify the archive name
+    #[arg(value_parser = archive_name)]
     name: String,
 
     /// paths to extract; patterns are supported

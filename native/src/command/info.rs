@@ -1,6 +1,7 @@
 //! `info`: what is known of archives (command line, section 1.2).
 
 use crate::app::App;
+use crate::cli::archive_name;
 use crate::client::dirs;
 use crate::failure::Failure;
 use crate::options::archive_filters::ArchiveFilters;
@@ -33,6 +34,7 @@ pub struct Options {
     filters: ArchiveFilters,
 
     /// specify the archive name
+    #[arg(value_parser = archive_name)]
     name: Option<String>,
 }
 

@@ -136,9 +136,15 @@ fn value(archive: &Archive, key: &str) -> String {
 }
 
 fn group_keys(text: &str) -> Result<GroupBy, String> {
-    let key = |name: &str| {
-        let known = GROUP_KEYS.iter().find(|key| **key == name).copied();
-        known.ok_or_else(|| format!("Invalid group by key: {name}, valid keys are: {}", GROUP_KEYS.join(", ")))
-    };
-    text.split(',').map(key).collect::<Result<_, _>>().map(GroupBy)
+    let mut keys = Vec::new();
+    for name in text.split(',').filter(|_| !matches!(text, "" | "none")) {
+        let Some(key) = GROUP_KEYS.iter().find(|key| **key == name).copied() else {
+            return Err(format!("Invalid group-by key: {name} (valid keys: {})", GROUP_KEYS.join(", ")));
+        };
+        if keys.contains(&key) {
+            return Err(format!("Duplicate group-by key: {name}"));
+        }
+        keys.push(key);
+    }
+    Ok(GroupBy(keys))
 }

@@ -7,6 +7,10 @@ use clap::{ArgAction, Args};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub struct Common {
+    /// show this help message and exit
+    #[arg(short, long, global = true, action = ArgAction::Help)]
+    help: Option<bool>,
+
     /// work on log level CRITICAL
     #[arg(long, global = true, overrides_with_all = ["error", "warning", "info", "debug"])]
     critical: bool,
@@ -42,7 +46,7 @@ pub struct Common {
 
     /// wait at most SECONDS for acquiring a repository lock (default: 10)
     #[arg(long, global = true, value_name = "SECONDS", env = "BORG_LOCK_WAIT", default_value_t = 10)]
-    #[arg(hide_env = true, allow_negative_numbers = true)]
+    #[arg(hide_env = true, hide_default_value = true, allow_negative_numbers = true)]
     pub lock_wait: i64,
 
     /// show/log the borg version
@@ -55,6 +59,7 @@ pub struct Common {
 
     /// set umask to M (local only, default: 0077)
     #[arg(long, global = true, value_name = "M", value_parser = octal, default_value = "0077")]
+    #[arg(hide_default_value = true)]
     pub umask: u32,
 
     /// repository to use

@@ -34,14 +34,17 @@ impl Operations {
 }
 
 impl StoreStats {
-    /// The lines that Borg shows, as far as this storage has them.
+    /// The lines that Borg shows. Every operation reaches the folder itself: nothing is cached.
     pub fn lines(&self, units: Units) -> Vec<String> {
+        let none = Operations::default();
         let mut lines = Vec::new();
         for (name, operations, moves) in [
+            ("info", none, false),
             ("list", self.list, false),
             ("load", self.load, true),
             ("store", self.store, true),
             ("delete", self.delete, false),
+            ("move", none, false),
         ] {
             let seconds = operations.time.as_secs_f64();
             lines.push(format!("Store {name} calls: {}", operations.calls));
@@ -52,6 +55,26 @@ impl StoreStats {
                 lines.push(format!("Store {name} volume: {}", units.display(volume)));
                 lines.push(format!("Store {name} throughput: {}/s", units.display(throughput)));
             }
+        }
+        for (name, operations) in [("load", self.load), ("store", self.store)] {
+            lines.push(format!("Store backend {name} calls: {}", operations.calls));
+            lines.push(format!("Store backend {name} volume: {}", units.display(operations.volume_bytes)));
+        }
+        lines.push(format!("Store backend delete calls: {}", self.delete.calls));
+        let nothing = units.display(0).to_string();
+        for (name, value) in [
+            ("disabled", "True"),
+            ("hits", "0"),
+            ("misses", "0"),
+            ("hit ratio", "0.0%"),
+            ("errors", "0"),
+            ("load calls", "0"),
+            ("load volume", &nothing),
+            ("store calls", "0"),
+            ("store volume", &nothing),
+            ("delete calls", "0"),
+        ] {
+            lines.push(format!("Store cache {name}: {value}"));
         }
         lines
     }

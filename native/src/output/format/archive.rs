@@ -77,6 +77,12 @@ impl ArchiveFormat {
         Ok(ArchiveFormat { used: template.keys(), template })
     }
 
+    /// Whether it says more of an archive than its id, name and time.
+    pub(crate) fn needs_meta(&self) -> bool {
+        let is_known = |key: &Key| matches!(key, Key::Fixed(_) | Key::Name | Key::Archive | Key::Id | Key::Time);
+        !self.used.iter().all(is_known)
+    }
+
     /// Appends the text for an archive. Names are escaped if it goes to a terminal.
     pub fn render(
         &self,
