@@ -98,7 +98,7 @@ fn a_changed_pack_is_found_by_its_hash_and_its_data_by_its_tag() {
         assert_eq!(found[0], format!("corrupt packs/{pack}"));
         assert_eq!(records.get(&pack), Some(Record { time_secs: 1000, intact: false }));
 
-        let index = now(load_index(&repository, &mut Opener::new(&vectors.keys, &PureRust))).unwrap();
+        let index = now(load_index(&repository, &mut Opener::new(&vectors.keys, &PureRust), &mut |_| {})).unwrap();
         let mut reader = ChunkReader::new(&repository, &vectors.keys, &PureRust, index);
         let mut defects = Vec::new();
         let summary = now(verify_data(&mut reader, &mut |finding| {
@@ -128,7 +128,7 @@ fn missing_orphaned_and_misnamed_packs_are_found() {
     let expected = ["InvalidName(\"readme\")", "OrphanPacks(1)", "PacksDone { complete: true, records: 2 }"];
     assert_eq!(found, expected);
 
-    let index = now(load_index(&repository, &mut Opener::new(&vectors.keys, &PureRust))).unwrap();
+    let index = now(load_index(&repository, &mut Opener::new(&vectors.keys, &PureRust), &mut |_| {})).unwrap();
     let mut reader = ChunkReader::new(&repository, &vectors.keys, &PureRust, index);
     let mut lost = Vec::new();
     let data = now(verify_data(&mut reader, &mut |finding| {

@@ -1,6 +1,6 @@
 //! What ends a command, in Borg's words: exit code, message id and text (command line, section 3.2).
 
-use portaborg_core::repo::{Blocker, DefaultsError, Foreign, IndexError, LockError, OpenError, ReadError, WalkError};
+use portaborg_core::repo::{Blocker, DefaultsError, Foreign, IndexDamage, IndexError, LockError, OpenError, ReadError};
 use portaborg_core::store::{StoreError, StoreErrorKind};
 use portaborg_core::text::RenderError;
 use std::fmt;
@@ -131,12 +131,27 @@ impl Failure {
                     }
                 ),
             ),
-            IndexError::Pack(error @ WalkError::Header { .. }) => Failure::new(
+            IndexError::NothingAuthentic => Failure::integrity(format_args!("{location}: {error}")),
+            IndexError::Store(error) => Failure::store(error, location),
+        }
+    }
+
+    /// What the chunk index had to do without.
+    pub fn index_damage(damage: IndexDamage, location: &str) -> Self {
+        match damage {
+            IndexDamage::Fragment(error) => {
+                let failure = Failure::index(error, location);
+                let text = format!("{} Until then it is made from the packs, which takes longer.", failure.text);
+                Failure { text, ..failure }
+            }
+            IndexDamage::Range { pack, offset, bytes } => Failure::new(
                 93,
                 "CorruptPack",
-                format!("{error}. Run \"borg check --repair\" to recover the objects that are still readable."),
+                format!(
+                    "Pack {pack}: {bytes} bytes from offset {offset} are no valid objects, they are passed over. \
+                     Run \"borg check --repair\" to recover the objects that are still readable."
+                ),
             ),
-            IndexError::Pack(WalkError::Store(error)) | IndexError::Store(error) => Failure::store(error, location),
         }
     }
 

@@ -1,1 +1,31 @@
+//! What the conformance tests share.
+//!
+//! The fixtures in `tests/fixtures/borg2` were written by the real client; beside each lies what must come out of it.
+//! A test runs a program (`portaborg`, or the real client to compare with) as a user would: as a process, in a clean
+//! environment, on a fresh copy, and looks at what it printed, what it returned and what it left behind.
+//!
+//! | module | what |
+//! | - | - |
+//! | [`expected`] | `*.expected.json` as types |
+//! | [`fixture`] | the fixtures: found by name, unpacked with their times |
+//! | [`scratch`] | folders of their own that vanish again |
+//! | [`program`] | one run of a program: environment, limits, what it did |
+//! | [`peers`] | where the real client is |
+//! | [`tree`] | everything a folder holds, to compare |
+//! | [`bare`] | core without std |
+//! | [`acl`] | ACLs as text and as the kernel keeps them |
+//! | [`machine`] | what this machine can keep, and its users' names |
+//! | [`items`] | items against `list` and `extract` |
+//! | [`harness`] | runs tests by name, counts, reports |
 
+pub mod acl;
+pub mod bare;
+pub mod expected;
+pub mod fixture;
+pub mod harness;
+pub mod items;
+pub mod machine;
+pub mod peers;
+pub mod program;
+pub mod scratch;
+pub mod tree;

@@ -208,7 +208,8 @@ impl<'r, S: Store> ChunkReader<'r, S> {
             (_, error) => return Err(error),
         }
         let before = self.index.get(&id);
-        self.index = load_index(self.repository, &mut self.opener).await.map_err(|_| ReadError::Changed)?;
+        self.index =
+            load_index(self.repository, &mut self.opener, &mut |_| {}).await.map_err(|_| ReadError::Changed)?;
         self.window = Window::default();
         let mut missing: BTreeSet<PackId> = self.index.packs().iter().copied().collect();
         for entry in self.repository.store.list(Namespace::Packs).await? {

@@ -195,7 +195,7 @@ impl Check<'_, '_> {
         app.info("Starting archive consistency check...");
         let mut reader = match index {
             Some(index) => session.reader_with(self.held, index)?,
-            None => session.reader(self.held)?,
+            None => session.reader(app, self.held)?,
         };
         let mut clean = true;
         if options.verify_data {

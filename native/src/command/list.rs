@@ -107,7 +107,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let session = Session::open(app)?;
     let mut held = session.lock(app, Lock::Shared)?;
     session.assert_secure(app)?;
-    let mut reader = session.reader(&held)?;
+    let mut reader = session.reader(app, &held)?;
     let archive = archives::find_one(app, &session, &mut reader, &options.name)?;
     let meta = archive.require_meta(&session.location)?;
     let conditions = Conditions::new(

@@ -34,6 +34,11 @@ impl Archive {
         self.0.meta.as_ref().err()
     }
 
+    /// Whether it is authentic but makes no sense, which Borg has no name for.
+    pub fn is_unusable(&self) -> bool {
+        matches!(self.problem(), Some(ArchiveProblem::Meta(_)))
+    }
+
     /// What a format can say of it.
     pub fn row(&self) -> ArchiveRow<'_> {
         ArchiveRow { id: self.id(), name: self.name(), time: self.time(), meta: self.meta() }
@@ -86,12 +91,12 @@ pub fn list(app: &App, session: &Session, reader: &mut Reader<'_>, deleted: bool
     let listing = now(list_archives(reader, deleted)).map_err(|error| Failure::store(error, &session.location))?;
     for stray in listing.strays {
         let text = format!("archives/{stray} is not the name of an archive, it is passed over.");
-        app.warn(1, "BorgWarning", &text);
+        app.warning(&text);
     }
     for archive in &listing.archives {
         match &archive.meta {
             Err(ArchiveProblem::Meta(error)) => {
-                app.warn(1, "BorgWarning", &format!("Archive {} can not be used: {error}.", archive.id));
+                app.warning(&format!("Archive {} can not be used: {error}.", archive.id));
             }
             Err(ArchiveProblem::Read(error)) => {
                 app.info(&format!("Archive {} can not be read: {error}.", archive.id));

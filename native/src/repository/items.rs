@@ -16,7 +16,10 @@ pub fn report(app: &App, problem: &ItemProblem, location: &str) {
         }
         ItemProblem::Pointers { id, source } | ItemProblem::Chunk { id, source } => {
             let failure = Failure::read(source.clone(), id, location);
-            app.fail(&Failure { text: format!("{} Items are missing from the archive.", failure.text), ..failure });
+            app.fail(&Failure {
+                text: format!("{}. Items are missing from the archive.", failure.text.trim_end_matches('.')),
+                ..failure
+            });
         }
         other => app.fail(&Failure::integrity(format_args!("{other}"))),
     }

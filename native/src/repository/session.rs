@@ -123,9 +123,10 @@ impl Session {
         security::assert_secure(app, &facts)
     }
 
-    /// Loads the chunk index and gives a reader of chunks.
-    pub fn reader(&self, held: &Held<'_>) -> Result<ChunkReader<'_, Ready<Folder>>, Failure> {
-        let index = now(load_index(&self.repository, &mut self.opener()));
+    /// Loads the chunk index and gives a reader of chunks. Damage that leaves most of the index is told of.
+    pub fn reader(&self, app: &App, held: &Held<'_>) -> Result<ChunkReader<'_, Ready<Folder>>, Failure> {
+        let mut observe = |damage| app.fail(&Failure::index_damage(damage, &self.location));
+        let index = now(load_index(&self.repository, &mut self.opener(), &mut observe));
         self.reader_with(held, index.map_err(|error| Failure::index(error, &self.location))?)
     }
 
