@@ -15,7 +15,7 @@ use crate::restore::{self, Begun, OpenFile, Problem, Restorer};
 use clap::Args;
 use portaborg_core::archive::ArchiveMeta;
 use portaborg_core::bytes::lossy;
-use portaborg_core::item::{ChunkEntry, Item};
+use portaborg_core::item::{ChunkEntry, FileType, Item};
 use portaborg_core::limits::MAX_DATA_SIZE;
 use portaborg_core::pattern::PatternMatcher;
 use portaborg_core::repo::{Content, ItemStream, ReadError};
@@ -184,7 +184,7 @@ impl<'a> Extraction<'a> {
             Ok(Begun::File(file)) => self.content(item, Some(file), reader),
             Ok(Begun::Done | Begun::Unchanged) => {
                 self.advance(item.content_size(), item);
-                self.file_done();
+                self.file_done(item);
                 Ok(())
             }
             Err(problem) => {
@@ -223,7 +223,7 @@ impl<'a> Extraction<'a> {
                 format!("{}: Size inconsistency detected: size {stated}, chunks size {chunks}", lossy(&item.path).0);
             self.app.warn(102, "BackupError", &text);
         }
-        self.file_done();
+        self.file_done(item);
         if damaged > 0 {
             let path = lossy(&item.path).0;
             let text =
@@ -294,8 +294,10 @@ impl<'a> Extraction<'a> {
         }
     }
 
-    fn file_done(&mut self) {
-        if let Some(progress) = &mut self.progress {
+    fn file_done(&mut self, item: &Item) {
+        if let Some(progress) = &mut self.progress
+            && item.file_type() == Some(FileType::Regular)
+        {
             progress.file_done();
         }
     }
