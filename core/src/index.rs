@@ -3,7 +3,6 @@
 use crate::id::{ChunkId, PackId};
 use crate::table::{self, Layout, TableError};
 use alloc::vec::Vec;
-use core::hash::{BuildHasherDefault, Hasher};
 use hashbrown::HashMap;
 
 const VALUE_BYTES: usize = 48;
@@ -27,12 +26,13 @@ pub struct Location {
 
 /// All chunks that a repository has.
 ///
-/// Packs are numbered, so that an entry costs 44 bytes and its slot instead of 80.
+/// Packs are numbered, so that an entry costs 44 bytes and its slot instead of 80. The hash is seeded: an index that is made
+/// from headers holds ids that anyone with the files could choose.
 #[derive(Debug, Default)]
 pub struct ChunkIndex {
-    slots: HashMap<ChunkId, Slot, BuildHasherDefault<IdHasher>>,
+    slots: HashMap<ChunkId, Slot>,
     packs: Vec<PackId>,
-    pack_numbers: HashMap<PackId, u32, BuildHasherDefault<IdHasher>>,
+    pack_numbers: HashMap<PackId, u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -107,24 +107,5 @@ impl ChunkIndex {
 
     fn location(&self, slot: &Slot) -> Location {
         Location { pack: self.packs[slot.pack as usize], offset: slot.offset, size: slot.size }
-    }
-}
-
-/// Ids are hashes, so their first eight bytes serve as they are. Who holds the key, or the files where an index is rebuilt
-/// from unauthenticated headers, could choose ids that collide: that slows readers down, as withholding the files would.
-#[derive(Debug, Default)]
-pub(crate) struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        if let Some(first) = bytes.first_chunk() {
-            self.0 = u64::from_le_bytes(*first);
-        }
-    }
-
-    fn write_usize(&mut self, _length: usize) {} // the length of an id tells nothing
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }

@@ -25,8 +25,6 @@ pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 /// A key as it is stored: the wrapped secrets and what is needed to unwrap them (section 3.2).
 #[derive(Debug, Clone)]
 pub struct LockedKey {
-    /// The decoded outer map, byte for byte.
-    blob: Vec<u8>,
     /// What distinguishes the keys of a repository; `admin` for the first.
     pub label: Option<String>,
     /// How the secrets are wrapped.
@@ -109,15 +107,17 @@ pub fn repository_of(text: &[u8]) -> Option<RepositoryId> {
     from_hex(core::str::from_utf8(id).ok()?).map(RepositoryId)
 }
 
+/// What a key text holds under its first line, without a look inside: what a paper key spells out (section 3.6).
+pub fn blob(text: &[u8]) -> Result<Vec<u8>, KeyError> {
+    let newline = text.iter().position(|&byte| byte == b'\n').ok_or(KeyError::Base64)?;
+    let digits: Vec<u8> = text[newline..].iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    STANDARD.decode(&digits).map_err(|_| KeyError::Base64)
+}
+
 impl LockedKey {
     /// Parses a key text, whose first line [`is_key_of`] has found to be right.
     pub fn parse(text: &[u8]) -> Result<LockedKey, KeyError> {
-        let newline = text.iter().position(|&byte| byte == b'\n').ok_or(KeyError::Base64)?;
-        let digits: Vec<u8> = text[newline..].iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        LockedKey::decode(STANDARD.decode(&digits).map_err(|_| KeyError::Base64)?)
-    }
-
-    fn decode(blob: Vec<u8>) -> Result<LockedKey, KeyError> {
+        let blob = blob(text)?;
         let mut version = None;
         let mut algorithm = None;
         let mut kind = None;
@@ -163,7 +163,6 @@ impl LockedKey {
             algorithm: algorithm.into(),
             salt: salt.ok_or(missing("salt"))?.into(),
             wrapped: wrapped.ok_or(missing("data"))?.into(),
-            blob,
         })
     }
 
@@ -206,21 +205,5 @@ impl LockedKey {
             id_key.ok_or(missing("id_key"))?,
             chunk_seed.ok_or(missing("chunk_seed"))?,
         ))
-    }
-
-    /// The text that is stored, and that `key export` gives (section 3.3).
-    pub fn text(&self, repository: RepositoryId) -> String {
-        let digits = STANDARD.encode(&self.blob);
-        let mut text = alloc::format!("{TEXT_MAGIC}{repository}\n");
-        for line in digits.as_bytes().chunks(70) {
-            text.push_str(core::str::from_utf8(line).expect("base64 is ASCII"));
-            text.push('\n');
-        }
-        text
-    }
-
-    /// The outer map as stored: what a paper key spells out.
-    pub fn blob(&self) -> &[u8] {
-        &self.blob
     }
 }

@@ -10,7 +10,7 @@
 //! | floor | modules |
 //! | - | - |
 //! | 0 ground | [`bytes`] [`id`] [`limits`] [`time`] |
-//! | 1 transforms: bytes to bytes | [`codec`] [`crypto`] [`msgpack`] |
+//! | 1 transforms: bytes to bytes, texts | [`codec`] [`crypto`] [`msgpack`] [`text`] |
 //! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
 //! | 4 doing | [`check`] [`repo`] |
@@ -32,6 +32,7 @@ pub mod time;
 pub mod codec;
 pub mod crypto;
 pub mod msgpack;
+pub mod text;
 
 pub mod archive;
 pub mod config;

@@ -1,6 +1,7 @@
 //! Points in time, to the nanosecond, over the whole range that msgpack timestamps have.
 
 use core::fmt;
+use jiff::ZonedDateTime;
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 
@@ -38,6 +39,12 @@ impl Timestamp {
         jiff::Timestamp::new(self.secs, self.nanos as i32).ok()
     }
 
+    /// This time in a zone. Times that the calendar doesn't reach become its nearest end.
+    pub fn in_zone(self, zone: &TimeZone) -> ZonedDateTime {
+        let nearest = if self.secs < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
+        self.to_jiff().unwrap_or(nearest).to_zoned_datetime(zone.clone())
+    }
+
     /// Parses what archives hold: `YYYY-MM-DDTHH:MM:SS[.ffffff][+HH:MM]` (data layer, section 9.1); without an offset it is UTC.
     pub fn parse_iso(text: &str) -> Option<Self> {
         if let Ok(stamp) = text.parse::<jiff::Timestamp>() {
@@ -70,6 +77,12 @@ mod tests {
         let stamp = Timestamp::from_nanos(-1);
         assert_eq!(stamp, Timestamp { secs: -1, nanos: 999_999_999 });
         assert_eq!(stamp.as_nanos(), -1);
+    }
+
+    #[test]
+    fn times_beyond_the_calendar_become_its_end() {
+        assert_eq!(Timestamp { secs: i64::MAX, nanos: 5 }.in_zone(&TimeZone::UTC).year(), 9999);
+        assert_eq!(Timestamp { secs: i64::MIN, nanos: 0 }.in_zone(&TimeZone::UTC).year(), -9999);
     }
 
     #[test]

@@ -3,18 +3,18 @@
 
 mod common;
 
-use common::build::{MemoryRepository, PackBuilder, authenticated_keys, empty_repository, reader};
+use common::build::{MemoryRepository, PackBuilder, authenticated_keys, empty_repository, object, plain_meta, reader};
 use common::memory::MemoryStore;
 use common::{SuiteVectors, bytes, repository_id, repository_vectors, suites, text};
 use portaborg_core::codec::PureRust;
-use portaborg_core::crypto::{Kdf, Keys, Mode, store_hash};
+use portaborg_core::crypto::{Kdf, Keys, Mode, Sealer, store_hash};
 use portaborg_core::defaults::Defaults;
 use portaborg_core::id::{ArchiveId, ChunkId, PackId};
 use portaborg_core::item::Item;
-use portaborg_core::object::{ObjectError, ObjectType, Opener};
+use portaborg_core::object::{Header, ObjectError, ObjectType, Opener};
 use portaborg_core::repo::{
-    ArchiveProblem, ChunkReader, Content, DefaultsError, Foreign, IndexError, ItemStream, OpenError, ReadError,
-    Repository, WalkError, list_archives, load_fragments, load_index, rebuild_index, repository_keys, unlock,
+    ArchiveProblem, ChunkReader, Content, DefaultsError, Foreign, IndexDamage, IndexError, ItemStream, OpenError,
+    ReadError, Repository, list_archives, load_fragments, load_index, rebuild_index, repository_keys, unlock,
 };
 use portaborg_core::store::{Ready, now};
 
@@ -25,7 +25,7 @@ fn open(vectors: &SuiteVectors) -> MemoryRepository {
 }
 
 fn open_reader<'r>(repository: &'r MemoryRepository, keys: &'r Keys) -> ChunkReader<'r, Ready<MemoryStore>> {
-    let index = now(load_index(repository, &mut Opener::new(keys, &PureRust))).unwrap();
+    let index = now(load_index(repository, &mut Opener::new(keys, &PureRust), &mut |_| {})).unwrap();
     ChunkReader::new(repository, keys, &PureRust, index)
 }
 
@@ -83,7 +83,7 @@ fn the_index_is_rebuilt_where_its_fragments_are_missing_or_not_to_be_trusted() {
         let store = &repository.store.0;
         let mut opener = Opener::new(&vectors.keys, &PureRust);
         let loaded = now(load_fragments(&repository, &mut opener)).unwrap().unwrap();
-        let rebuilt = now(rebuild_index(&repository.store)).unwrap();
+        let rebuilt = now(rebuild_index(&repository.store, &mut opener, &mut no_damage)).unwrap();
         let sorted = |index: &portaborg_core::index::ChunkIndex| {
             let mut all: Vec<_> = index.iter().map(|(id, at)| (id, at.pack, at.offset, at.size)).collect();
             all.sort();
@@ -98,8 +98,13 @@ fn the_index_is_rebuilt_where_its_fragments_are_missing_or_not_to_be_trusted() {
         assert_reads_to_the_end(&vectors, &repository, &vectors.keys);
         store.remove("cache/chunkindex-invalid");
         let name = text(&vectors.values, "/index_fragment/name").parse().unwrap();
-        let error = now(load_index(&repository, &mut opener)).unwrap_err();
-        assert!(matches!(error, IndexError::Envelope { name: found, .. } if found == name));
+        let mut damage = Vec::new();
+        let index = now(load_index(&repository, &mut opener, &mut |found| damage.push(found))).unwrap();
+        assert_eq!(sorted(&index), sorted(&loaded));
+        let [IndexDamage::Fragment(IndexError::Envelope { name: found, .. })] = damage[..] else {
+            panic!("{damage:?}")
+        };
+        assert_eq!(found, name);
 
         store.remove(&fragment_path(&vectors));
         assert!(now(load_fragments(&repository, &mut opener)).unwrap().is_none());
@@ -108,27 +113,74 @@ fn the_index_is_rebuilt_where_its_fragments_are_missing_or_not_to_be_trusted() {
 }
 
 #[test]
-fn an_index_cannot_be_rebuilt_from_damaged_packs() {
+fn damage_in_a_pack_costs_a_rebuilt_index_the_damaged_object_alone() {
     let vectors = &suites()[0];
-    let damages: [fn(&mut Vec<u8>); 4] = [
+    let mut object = 0;
+    open(vectors).store.0.change(&pack_path(vectors, 0), |pack| object = Header::parse(pack).unwrap().total());
+    let damages: [fn(&mut Vec<u8>); 6] = [
         |pack| pack[0] ^= 1,
         |pack| pack[8] = 1,
+        |pack| pack[20] ^= 1,   // the id
         |pack| pack[44] = 0xff, // the metadata claims gigabytes
-        |pack| pack.truncate(200),
+        |pack| pack[45] ^= 1,   // the data is claimed to be a little longer, which would lead into the next object
+        |pack| pack[60] ^= 1,   // the metadata
     ];
     for damage in damages {
         let repository = open(vectors);
         repository.store.0.remove(&fragment_path(vectors));
         repository.store.0.change(&pack_path(vectors, 0), damage);
-        let error = now(load_index(&repository, &mut Opener::new(&vectors.keys, &PureRust))).unwrap_err();
-        assert!(matches!(error, IndexError::Pack(WalkError::Header { offset: 0, .. })), "{error:?}");
+        let mut damage = Vec::new();
+        let mut opener = Opener::new(&vectors.keys, &PureRust);
+        let index = now(load_index(&repository, &mut opener, &mut |found| damage.push(found))).unwrap();
+        assert_eq!(index.len(), 3);
+        assert!(matches!(damage[..], [IndexDamage::Range { offset: 0, bytes, .. }] if bytes == object), "{damage:?}");
     }
-    // What is too short for a header is no object.
+    // A cut object is none, and what is too short for a header is nothing at all.
+    let mut opener = Opener::new(&vectors.keys, &PureRust);
     let repository = open(vectors);
     repository.store.0.change(&pack_path(vectors, 0), |pack| pack.extend([0; 48]));
-    assert_eq!(now(rebuild_index(&repository.store)).unwrap().len(), 4);
-    repository.store.0.change(&pack_path(vectors, 0), |pack| pack.push(0));
-    assert!(now(rebuild_index(&repository.store)).is_err());
+    assert_eq!(now(rebuild_index(&repository.store, &mut opener, &mut no_damage)).unwrap().len(), 4);
+    let mut damage = 0;
+    repository.store.0.change(&pack_path(vectors, 0), |pack| pack.truncate(object as usize - 1));
+    let index = now(rebuild_index(&repository.store, &mut opener, &mut |_| damage += 1)).unwrap();
+    assert!(index.len() < 4 && damage == 1);
+}
+
+#[test]
+fn objects_are_found_again_far_behind_damage_and_across_the_borders_of_reading() {
+    let keys = authenticated_keys();
+    let repository = empty_repository(&keys);
+    for garbage in [1, 100, (1 << 20) - 60, (1 << 20) - 4, (1 << 20) + 3, 3_000_000] {
+        let id = keys.chunk_id(b"behind");
+        let object = object(&mut Sealer::new(&keys, [7; 24]), id, &plain_meta("F", 6), b"behind");
+        let stored = [&b"BORG_OBJ".repeat(garbage / 8 + 1)[..garbage], &object].concat();
+        let name = store_hash(&stored);
+        let path = portaborg_core::name::Key::Pack(name.into()).path();
+        repository.store.0.put(&path, stored);
+        let mut skipped = Vec::new();
+        let mut opener = Opener::new(&keys, &PureRust);
+        let index = now(rebuild_index(&repository.store, &mut opener, &mut |found| skipped.push(found))).unwrap();
+        assert_eq!(index.len(), 1, "{garbage}");
+        let expected = IndexDamage::Range { pack: name.into(), offset: 0, bytes: garbage as u64 };
+        assert_eq!(skipped, [expected]);
+        repository.store.0.remove(&path);
+    }
+}
+
+#[test]
+fn packs_in_which_nothing_is_authentic_are_no_empty_repository() {
+    let vectors = &suites()[0];
+    let repository = open(vectors);
+    let keys = Keys::new(vectors.suite, [0; 64], [0; 32], 0);
+    let error = now(load_index(&repository, &mut Opener::new(&keys, &PureRust), &mut no_damage)).unwrap_err();
+    assert!(matches!(error, IndexError::Envelope { .. }), "{error:?}");
+    repository.store.0.remove(&fragment_path(vectors));
+    let error = now(load_index(&repository, &mut Opener::new(&keys, &PureRust), &mut |_| {})).unwrap_err();
+    assert_eq!(error, IndexError::NothingAuthentic);
+}
+
+fn no_damage(damage: IndexDamage) {
+    panic!("{damage:?}");
 }
 
 #[test]
@@ -145,7 +197,8 @@ fn rebuilding_the_index_reads_headers_not_content() {
     drop(reader(&repository, &keys, vec![small, large]));
     let store = &repository.store.0;
     store.recount();
-    assert_eq!(now(rebuild_index(&repository.store)).unwrap().len(), 1010);
+    let mut opener = Opener::new(&keys, &PureRust);
+    assert_eq!(now(rebuild_index(&repository.store, &mut opener, &mut no_damage)).unwrap().len(), 1010);
     let (reads, bytes) = (store.reads.get(), store.read_bytes.get());
     assert!(reads <= 70 && bytes <= 300_000, "{reads} reads, {bytes} bytes");
 }
@@ -238,13 +291,16 @@ fn an_index_is_never_used_in_part() {
     let vectors = &suites()[0];
     let repository = open(vectors);
     repository.store.0.put(&format!("index/{}", store_hash(b"garbage")), "garbage");
-    let error = now(load_index(&repository, &mut Opener::new(&vectors.keys, &PureRust))).unwrap_err();
-    assert!(matches!(error, IndexError::Envelope { .. }));
+    let mut damage = Vec::new();
+    let mut opener = Opener::new(&vectors.keys, &PureRust);
+    let index = now(load_index(&repository, &mut opener, &mut |found| damage.push(found))).unwrap();
+    assert!(matches!(damage[..], [IndexDamage::Fragment(IndexError::Envelope { .. })]));
+    assert_eq!(index.len(), 4);
     // What no fragment can be named is none, and so is a soft-deleted one.
     let repository = open(vectors);
     repository.store.0.put("index/readme", "garbage");
     repository.store.0.put(&format!("index/{}.del", store_hash(b"garbage")), "garbage");
-    assert_eq!(now(load_index(&repository, &mut Opener::new(&vectors.keys, &PureRust))).unwrap().len(), 4);
+    assert_eq!(now(load_index(&repository, &mut opener, &mut no_damage)).unwrap().len(), 4);
 }
 
 #[test]

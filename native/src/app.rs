@@ -1,18 +1,18 @@
 //! What every command has at hand: its options, the log, the clock, and the exit code in the making.
 
-use crate::cli::Common;
-use crate::display::size::Units;
+use crate::client::{host, random};
 use crate::failure::Failure;
-use crate::host;
-use crate::json::{Indent, Json, Object};
-use crate::log::{ARCHIVER, Level, Log, LogOptions, Message};
-use crate::session::Session;
+use crate::options::common::Common;
+use crate::output::display::size::Units;
+use crate::output::json::{Indent, Json, Object};
+use crate::output::log::{ARCHIVER, DEFAULT_PACE, Level, Log, LogOptions, Message};
+use crate::output::progress::parse_pace;
+use crate::output::stdout::print;
+use crate::status::Status;
 use jiff::tz::TimeZone;
 use portaborg_core::placeholder::{self, PlaceholderError, Placeholders};
-use portaborg_core::select::Zones;
 use portaborg_core::time::Timestamp;
 use std::env;
-use std::io::{self, Write};
 
 /// One run of the program.
 pub struct App {
@@ -21,7 +21,7 @@ pub struct App {
     /// Where messages go.
     pub log: Log,
     /// The exit code in the making.
-    pub status: crate::status::Status,
+    pub status: Status,
     /// The zone in which times are shown.
     pub zone: TimeZone,
 }
@@ -29,11 +29,9 @@ pub struct App {
 impl App {
     /// Ready to run a command.
     pub fn new(common: Common) -> Self {
-        let units = env::var("BORG_UNITS").unwrap_or_default();
-        let (units, problem) = match Units::parse(&units) {
-            Ok(units) => (units, None),
-            Err(problem) => (Units::default(), Some(problem)),
-        };
+        let mut problems = Vec::new();
+        let units = setting("BORG_UNITS", Units::parse, Units::default(), &mut problems);
+        let pace = setting("BORG_PROGRESS_FPS", parse_pace, DEFAULT_PACE, &mut problems);
         let log = Log::stderr(LogOptions {
             level: common.level(),
             json: common.log_json,
@@ -43,11 +41,12 @@ impl App {
             show_rc: common.show_rc,
             show_version: common.show_version,
             units,
+            pace,
         });
-        if let Some(problem) = problem {
+        for problem in problems {
             log.say(Level::Warning, problem);
         }
-        App { common, log, status: Default::default(), zone: TimeZone::system() }
+        App { common, log, status: Status::default(), zone: TimeZone::system() }
     }
 
     /// The time by the system's clock.
@@ -101,14 +100,13 @@ impl App {
         if !text.contains(['{', '}']) {
             return Ok(text.into());
         }
-        let unique = getrandom::u64().unwrap_or_default();
         let now = self.now();
         let facts = Placeholders {
             hostname: host::hostname(),
             fqdn: host::fqdn(),
             user: host::username(),
             pid: std::process::id(),
-            uuid4: random_uuid(unique),
+            uuid4: random::uuid()?,
             now,
             unixtime: now.secs,
             zone: self.zone.clone(),
@@ -136,55 +134,10 @@ impl App {
     }
 }
 
-/// What every JSON document of a repository begins with (command line, section 3.5).
-pub fn basic_json(session: &Session) -> Object {
-    let suite = session.keys.suite();
-    let mut encryption =
-        Object::new().with("encryption", suite.encryption_name()).with("id_hash", suite.id_hash.name());
-    if let Some(file) = session.key_file() {
-        encryption.set("keyfile", file.display().to_string());
-    }
-    let repository =
-        Object::new().with("id", session.repository.id().to_string()).with("location", session.location.as_str());
-    Object::new().with("repository", repository).with("encryption", encryption)
-}
-
-/// Writes to standard output. A reader that went away is no error: it has seen enough.
-pub fn print(text: &str) -> Result<(), Failure> {
-    print_bytes(text.as_bytes())
-}
-
-/// Writes to standard output.
-pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
-    match io::stdout().lock().write_all(bytes) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(error) => Err(Failure::error(format_args!("can not write to standard output: {error}"))),
-    }
-}
-
-/// Time zones of this system.
-pub struct SystemZones<'a>(pub &'a TimeZone);
-
-impl Zones for SystemZones<'_> {
-    fn local(&self) -> TimeZone {
-        self.0.clone()
-    }
-
-    fn named(&self, name: &str) -> Option<TimeZone> {
-        TimeZone::get(name).ok()
-    }
-}
-
-fn random_uuid(seed: u64) -> String {
-    let more = getrandom::u64().unwrap_or_default();
-    let (high, low) = (seed & !0xf000 | 0x4000, more & !(0b11 << 62) | (0b10 << 62));
-    format!(
-        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-        high >> 32,
-        high >> 16 & 0xffff,
-        high & 0xffff,
-        low >> 48,
-        low & 0xffff_ffff_ffff
-    )
+/// What an environment variable says; if it says nothing of sense, that becomes a problem, and the default counts.
+fn setting<T>(variable: &str, parse: impl Fn(&str) -> Result<T, String>, default: T, problems: &mut Vec<String>) -> T {
+    parse(&env::var(variable).unwrap_or_default()).unwrap_or_else(|problem| {
+        problems.push(problem);
+        default
+    })
 }

@@ -1,8 +1,12 @@
 //! What ends a command, in Borg's words: exit code, message id and text (command line, section 3.2).
 
-use portaborg_core::repo::{Blocker, DefaultsError, Foreign, IndexError, LockError, OpenError, ReadError, WalkError};
+use portaborg_core::repo::{Blocker, DefaultsError, Foreign, IndexDamage, IndexError, LockError, OpenError, ReadError};
 use portaborg_core::store::{StoreError, StoreErrorKind};
+use portaborg_core::text::RenderError;
 use std::fmt;
+
+/// How many holders of locks are named.
+const MAX_HOLDERS: usize = 3;
 
 /// A command's end. In legacy mode every failure has exit code 2 (see [`crate::status`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,9 +35,20 @@ impl Failure {
         Failure::new(4, "CommandError", format!("Command error: {text}"))
     }
 
-    /// The user said no.
-    pub fn cancelled() -> Self {
-        Failure::new(3, "CancelledByUser", "Cancelled by user.")
+    /// What is a crash in Borg, told by the name of Python's exception and its text.
+    pub fn exception(class: &str, text: impl fmt::Display) -> Self {
+        Failure::new(2, "Exception", format!("Local Exception: {class}: {text}"))
+    }
+
+    /// A format does not suit the value that it is for.
+    pub fn render(error: RenderError) -> Self {
+        Failure::exception(error.exception(), error)
+    }
+
+    /// Whoever read standard output went away. That ends a command, but is nobody's fault: the exit code is that of a
+    /// command which ran to its end, and nothing is told.
+    pub fn reader_gone() -> Self {
+        Failure::new(0, "", "")
     }
 
     /// An object that is not authentic or not whole.
@@ -116,12 +131,27 @@ impl Failure {
                     }
                 ),
             ),
-            IndexError::Pack(error @ WalkError::Header { .. }) => Failure::new(
+            IndexError::NothingAuthentic => Failure::integrity(format_args!("{location}: {error}")),
+            IndexError::Store(error) => Failure::store(error, location),
+        }
+    }
+
+    /// What the chunk index had to do without.
+    pub fn index_damage(damage: IndexDamage, location: &str) -> Self {
+        match damage {
+            IndexDamage::Fragment(error) => {
+                let failure = Failure::index(error, location);
+                let text = format!("{} Until then it is made from the packs, which takes longer.", failure.text);
+                Failure { text, ..failure }
+            }
+            IndexDamage::Range { pack, offset, bytes } => Failure::new(
                 93,
                 "CorruptPack",
-                format!("{error}. Run \"borg check --repair\" to recover the objects that are still readable."),
+                format!(
+                    "Pack {pack}: {bytes} bytes from offset {offset} are no valid objects, they are passed over. \
+                     Run \"borg check --repair\" to recover the objects that are still readable."
+                ),
             ),
-            IndexError::Pack(WalkError::Store(error)) | IndexError::Store(error) => Failure::store(error, location),
         }
     }
 
@@ -174,10 +204,13 @@ impl Failure {
     pub fn lock(error: LockError, location: &str) -> Self {
         match error {
             LockError::Timeout(blockers) => {
-                let holders: Vec<String> = blockers.iter().map(blocker).collect();
+                let mut holders: Vec<String> = blockers.iter().take(MAX_HOLDERS).map(blocker).collect();
+                if holders.is_empty() {
+                    holders.push("unknown (no blocking lock seen)".into());
+                }
                 let text = format!(
                     "Failed to create/acquire the lock {location} (timeout). Repository is locked by: {}.",
-                    holders.join(", ")
+                    holders.join("; ")
                 );
                 Failure::new(73, "LockTimeout", text)
             }

@@ -3,46 +3,38 @@
 #![forbid(unsafe_code)]
 
 mod app;
-mod archives;
 mod cli;
+mod client;
 mod command;
-mod dirs;
-mod display;
-mod engine;
 mod failure;
-mod folder;
-mod format;
-mod host;
 mod interrupt;
-mod items;
-mod json;
-mod location;
-mod log;
-mod matching;
-mod passphrase;
-mod progress;
-mod prompt;
+mod options;
+mod output;
+mod repository;
 mod restore;
-mod security;
-mod session;
 mod status;
-mod store_stats;
+mod usage;
 
 use app::App;
-use clap::Parser;
-use cli::Cli;
+use cli::Command;
 use failure::Failure;
-use log::{ARCHIVER, Level, Message, SHOW_RC, SHOW_VERSION};
+use output::log::{ARCHIVER, Level, Message, SHOW_RC, SHOW_VERSION};
 use portaborg_core::limits::BORG_VERSION;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let app = App::new(cli.common);
+    let (common, command) = match usage::parse() {
+        Ok(parsed) => parsed,
+        Err(code) => return code,
+    };
+    let app = App::new(common);
     if app.common.show_version {
         app.log.message(&Message::new(Level::Info, SHOW_VERSION, format!("borgbackup version {BORG_VERSION}")));
     }
-    let result = run(&app, &cli.command);
+    let result = match run(&app, &command) {
+        Err(failure) if failure == Failure::reader_gone() => Ok(()),
+        result => result,
+    };
     if let Err(failure) = &result {
         app.log.message(&Message::new(Level::Error, ARCHIVER, failure.text.as_str()).with_msgid(failure.msgid));
     }
@@ -59,8 +51,8 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn run(app: &App, command: &cli::Command) -> Result<(), Failure> {
+fn run(app: &App, command: &Command) -> Result<(), Failure> {
     interrupt::watch().map_err(|error| Failure::error(format_args!("can not watch for signals: {error}")))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(app.common.umask & 0o777));
-    command::run(app, command)
+    command.run(app, usage::command)
 }

@@ -1,3 +1,5 @@
+//! Checking an archive: its items, and whether their chunks are there.
+
 use crate::archive::ArchiveMeta;
 use crate::id::ChunkId;
 use crate::index::ChunkIndex;
@@ -30,6 +32,8 @@ pub enum ArchiveFinding<'a> {
         /// Sum of the chunks.
         chunks: u64,
     },
+    /// An item is done.
+    Item,
     /// An item has keys that this version doesn't know: a newer one wrote it. They are no error.
     UnknownKey(&'a [u8]),
 }
@@ -100,10 +104,10 @@ fn check_item(
         observe(ArchiveFinding::UnknownKey(key))?;
     }
     let chunks = item.content_size();
-    match item.size.filter(|&stated| item.chunks.is_some() && stated != chunks) {
-        Some(stated) => observe(ArchiveFinding::Size { item, stated, chunks }),
-        None => ControlFlow::Continue(()),
+    if let Some(stated) = item.size.filter(|&stated| item.chunks.is_some() && stated != chunks) {
+        observe(ArchiveFinding::Size { item, stated, chunks })?;
     }
+    observe(ArchiveFinding::Item)
 }
 
 impl MissingChunks {

@@ -1,3 +1,5 @@
+//! Verifying every chunk of a repository.
+
 use crate::id::{ChunkId, PackId};
 use crate::object::ObjectError;
 use crate::repo::{ChunkReader, ReadError};

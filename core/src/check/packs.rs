@@ -1,3 +1,5 @@
+//! Checking the files of a repository: index fragments and packs.
+
 use super::records::{CheckedPacks, Record};
 use crate::id::PackId;
 use crate::index::ChunkIndex;
@@ -130,7 +132,7 @@ pub async fn check_packs<S: Store>(
                 let _ = observe(PackFinding::NoCrossCheck);
             }
             Err(IndexError::Store(error)) => return Err(error),
-            Err(IndexError::Pack(_)) => unreachable!("fragments are loaded without looking at packs"),
+            Err(IndexError::NothingAuthentic) => unreachable!("fragments are loaded without looking at packs"),
         }
     }
     if ask.max_duration_secs.is_some() {

@@ -1,3 +1,5 @@
+//! The record of which packs were checked when.
+
 use crate::crypto::{Keys, Sealer, SessionId};
 use crate::id::PackId;
 use crate::name::Key;

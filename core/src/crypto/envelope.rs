@@ -7,7 +7,7 @@
 
 use super::keys::Keys;
 use super::session::{SessionCipher, SessionId, Sessions};
-use super::suite::Mode;
+use super::suite::{Mode, Suite};
 use alloc::vec::Vec;
 use subtle::ConstantTimeEq;
 
@@ -20,9 +20,9 @@ const NONCE_BYTES: usize = 12;
 const MAC_BYTES: usize = 32;
 
 /// Bytes that encryption adds to a payload.
-pub(super) const AEAD_OVERHEAD: usize = AEAD_HEADER_BYTES + AEAD_TAG_BYTES;
+const AEAD_OVERHEAD: usize = AEAD_HEADER_BYTES + AEAD_TAG_BYTES;
 /// Bytes that authentication adds to a payload.
-pub(super) const TAGGED_OVERHEAD: usize = PREFIX_BYTES + MAC_BYTES;
+const TAGGED_OVERHEAD: usize = PREFIX_BYTES + MAC_BYTES;
 
 /// Why an envelope is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +46,16 @@ pub enum EnvelopeError {
     /// The tag is wrong: damaged or forged, or it lies where it doesn't belong.
     #[error("authentication failed")]
     Tag,
+}
+
+impl Suite {
+    /// How many bytes an envelope adds to its payload.
+    pub fn overhead(self) -> usize {
+        match self.mode {
+            Mode::Encrypted(_) => AEAD_OVERHEAD,
+            Mode::Authenticated => TAGGED_OVERHEAD,
+        }
+    }
 }
 
 impl Keys {

@@ -1,3 +1,5 @@
+//! Hashes: chunk ids and the names of stored objects (data layer, section 5).
+
 use crate::id::StoreHash;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};

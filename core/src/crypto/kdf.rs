@@ -1,3 +1,5 @@
+//! From a passphrase to the key that wraps the secrets (repository layer, section 3.2).
+
 use super::envelope::unwrap_once;
 use crate::limits::{ARGON2_MAX_LANES, ARGON2_MAX_MEMORY_KIB, ARGON2_MAX_TIME};
 use alloc::vec::Vec;

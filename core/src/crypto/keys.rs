@@ -1,3 +1,5 @@
+//! The secrets of a repository, and what is derived from them (repository layer, section 3.1).
+
 use super::hash::{IdHash, sha256};
 use super::suite::{Mode, Suite};
 use crate::id::ChunkId;

@@ -1,3 +1,5 @@
+//! Session keys, a few of which stay ready.
+
 use super::keys::Keys;
 use super::suite::Cipher;
 use aes::Aes256;

@@ -1,3 +1,5 @@
+//! Suites: which cipher and id hash protect a repository (repository layer, section 3.9).
+
 use super::hash::IdHash;
 
 /// A cipher that encrypts and authenticates.
@@ -52,14 +54,6 @@ impl Suite {
             (Mode::Encrypted(Cipher::ChaCha20Poly1305), IdHash::Blake3) => 0x40,
             (Mode::Authenticated, IdHash::Sha256) => 0x50,
             (Mode::Authenticated, IdHash::Blake3) => 0x60,
-        }
-    }
-
-    /// How many bytes an envelope adds to its payload.
-    pub fn overhead(self) -> usize {
-        match self.mode {
-            Mode::Encrypted(_) => super::envelope::AEAD_OVERHEAD,
-            Mode::Authenticated => super::envelope::TAGGED_OVERHEAD,
         }
     }
 }

@@ -1,3 +1,5 @@
+//! Paths that stay where they are extracted (data layer, section 8.1).
+
 use alloc::vec::Vec;
 
 /// A path that could leave the directory it is extracted into.

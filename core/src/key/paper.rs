@@ -1,3 +1,5 @@
+//! Keys on paper (repository layer, section 3.6).
+
 use crate::bytes::Hex;
 use crate::crypto::sha256;
 use crate::id::RepositoryId;
@@ -8,7 +10,7 @@ const BYTES_PER_LINE: usize = 18;
 const DIGITS_PER_GROUP: usize = 6;
 
 /// A key as lines to be written down by hand: hexadecimal digits in groups, a checksum for each line
-/// (repository layer, section 3.6). `blob` is what [`LockedKey::blob`](super::LockedKey::blob) gives.
+/// (repository layer, section 3.6). `blob` is what [`blob`](super::blob) gives.
 pub fn paper_text(repository: RepositoryId, blob: &[u8]) -> String {
     let lines = blob.len().div_ceil(BYTES_PER_LINE);
     let repository = &repository.to_string()[..18];

@@ -1,3 +1,5 @@
+//! Values one after another, from bytes that are all there.
+
 use super::{MsgpackError, Skipper};
 use crate::time::{NANOS_PER_SEC, Timestamp};
 use rmp::Marker;

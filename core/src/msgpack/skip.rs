@@ -1,3 +1,5 @@
+//! The end of a value, in bytes that arrive piece by piece.
+
 use super::MsgpackError;
 use rmp::Marker;
 

@@ -10,6 +10,7 @@ mod matcher;
 mod normpath;
 #[expect(clippy::module_inception, reason = "the noun of the folder")]
 mod pattern;
+mod python_escape;
 mod python_re;
 mod python_set;
 mod python_syntax;

@@ -1,7 +1,7 @@
 //! Character sets of Python's regular expressions.
 
 use super::error::RegexFault;
-use super::python_syntax::literal_escape;
+use super::python_escape::literal_escape;
 use alloc::string::String;
 use core::fmt::Write;
 

@@ -1,3 +1,5 @@
+//! The archives that a repository points to.
+
 use super::reader::{ChunkReader, ReadError};
 use crate::archive::{ArchiveError, ArchiveMeta};
 use crate::id::ArchiveId;

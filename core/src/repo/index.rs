@@ -1,13 +1,16 @@
+//! The chunk index, put together from its fragments or rebuilt from the packs.
+
 use super::open::{Repository, read_whole};
-use super::walk::{PackWalk, WalkError};
+use super::walk::{PackWalk, Walked};
 use crate::crypto::EnvelopeError;
-use crate::id::StoreHash;
+use crate::id::{PackId, StoreHash};
 use crate::index::{ChunkIndex, Location};
 use crate::name::{Key, Namespace};
 use crate::object::Opener;
 use crate::store::{Store, StoreError};
 use crate::store_object::Place;
 use crate::table::TableError;
+use alloc::vec::Vec;
 
 /// How often a listing may be overtaken by another client's merging of fragments.
 const LOAD_ATTEMPTS: usize = 3;
@@ -15,7 +18,7 @@ const LOAD_ATTEMPTS: usize = 3;
 /// Writers stop at 400,000 entries, which is 32 MB; a fragment larger than this is none.
 const MAX_FRAGMENT_BYTES: usize = 256 << 20;
 
-/// Why the chunk index can't be used.
+/// Why a fragment of the chunk index, or the index as a whole, can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
     /// A fragment is not authentic: damaged, forged, or of another repository.
@@ -34,23 +37,51 @@ pub enum IndexError {
         /// What is wrong.
         source: TableError,
     },
-    /// The index is lost and can't be rebuilt, since a pack is damaged.
-    #[error("{0}")]
-    Pack(#[from] WalkError),
+    /// There are packs, but nothing in them is authentic: the key is not the right one, or the config names another suite
+    /// than the repository has.
+    #[error("nothing in the packs is authentic for this key")]
+    NothingAuthentic,
     /// The storage failed.
     #[error("{0}")]
     Store(#[from] StoreError),
 }
 
-/// Loads the whole chunk index: all stored fragments, or, where they are missing or marked as not to be trusted, the headers
-/// in all packs (repository layer, section 5.7). A damaged fragment is an error: part of an index is worse than none.
+/// What a chunk index that is there all the same had to do without.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IndexDamage {
+    /// A fragment can't be used, so the index was made anew from the packs.
+    Fragment(IndexError),
+    /// A part of a pack is no object; what it held is lost to an index that is made from the packs.
+    Range {
+        /// The pack.
+        pack: PackId,
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: u64,
+    },
+}
+
+/// Loads the whole chunk index: all stored fragments, or, where they are missing, damaged or marked as not to be trusted,
+/// what lies in all packs (repository layer, section 5.7). Part of the fragments alone is never used.
+///
+/// Damage that does not keep the rest from being found is told to `observe`.
 pub async fn load_index<S: Store>(
     repository: &Repository<S>,
     opener: &mut Opener<'_>,
+    observe: &mut dyn FnMut(IndexDamage),
 ) -> Result<ChunkIndex, IndexError> {
-    match load_fragments(repository, opener).await? {
-        Some(index) => Ok(index),
-        None => rebuild_index(&repository.store).await,
+    match load_fragments(repository, opener).await {
+        Ok(Some(index)) => Ok(index),
+        Ok(None) => rebuild_index(&repository.store, opener, observe).await,
+        Err(error @ IndexError::Store(_)) => Err(error),
+        Err(error) => match rebuild_index(&repository.store, opener, observe).await {
+            Err(IndexError::NothingAuthentic) => Err(error),
+            rebuilt => {
+                observe(IndexDamage::Fragment(error));
+                rebuilt
+            }
+        },
     }
 }
 
@@ -87,23 +118,37 @@ pub async fn load_fragments<S: Store>(
     Ok(None)
 }
 
-/// Makes the chunk index anew from the headers in all packs. Nothing is stored.
-pub async fn rebuild_index<S: Store>(store: &S) -> Result<ChunkIndex, IndexError> {
+/// Makes the chunk index anew from all objects in all packs whose metadata is authentic. Nothing is stored.
+pub async fn rebuild_index<S: Store>(
+    store: &S,
+    opener: &mut Opener<'_>,
+    observe: &mut dyn FnMut(IndexDamage),
+) -> Result<ChunkIndex, IndexError> {
     let mut index = ChunkIndex::new();
+    let mut skipped = Vec::new();
     for entry in store.list(Namespace::Packs).await? {
         let Ok(pack) = entry.name.parse() else { continue };
         if entry.deleted {
             continue;
         }
         let mut walk = PackWalk::new(pack, entry.size);
-        while let Some(object) = walk.next(store).await {
-            let (offset, header) = object?;
-            let unusable = || WalkError::Header { pack, offset };
-            let offset = u32::try_from(offset).map_err(|_| unusable())?;
-            let size = u32::try_from(header.total()).map_err(|_| unusable())?;
-            index.insert(header.id, Location { pack, offset, size });
+        while let Some(walked) = walk.next(store, opener).await {
+            match walked {
+                Ok(Walked::Object { offset, header }) => {
+                    // An index can't tell of a place beyond 4 GiB, and no writer makes such packs.
+                    let (Ok(offset), Ok(size)) = (u32::try_from(offset), u32::try_from(header.total())) else { break };
+                    index.insert(header.id, Location { pack, offset, size });
+                }
+                Ok(Walked::Skipped { offset, bytes }) => skipped.push(IndexDamage::Range { pack, offset, bytes }),
+                Err(error) if error.is_not_found() => break, // removed meanwhile
+                Err(error) => return Err(error.into()),
+            }
         }
     }
+    if index.is_empty() && !skipped.is_empty() {
+        return Err(IndexError::NothingAuthentic);
+    }
+    skipped.into_iter().for_each(observe);
     Ok(index)
 }
 

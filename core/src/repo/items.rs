@@ -1,3 +1,5 @@
+//! The item stream of an archive, whole or damaged.
+
 use super::reader::{ChunkReader, ReadError};
 use crate::id::ChunkId;
 use crate::item::{Item, ItemError};
@@ -19,8 +21,8 @@ const COMPACT_BYTES: usize = 1 << 20;
 /// Damage costs what it must: after a chunk of the stream that can't be read, or bytes that are no item, the stream goes on at
 /// the next position where an item begins.
 pub struct ItemStream {
-    pointers: VecDeque<ChunkId>,
-    pieces: VecDeque<ChunkId>,
+    pointers: Numbered,
+    pieces: Numbered,
     buffer: Vec<u8>,
     start: usize,
     skipper: Skipper,
@@ -29,6 +31,21 @@ pub struct ItemStream {
     passed_over: usize,
     effort: u64,
     at_end: bool,
+}
+
+/// Ids that are taken one by one and counted.
+#[derive(Default)]
+struct Numbered {
+    ids: VecDeque<ChunkId>,
+    taken: usize,
+}
+
+impl Numbered {
+    fn take(&mut self) -> Option<(usize, ChunkId)> {
+        let id = self.ids.pop_front()?;
+        self.taken += 1;
+        Some((self.taken - 1, id))
+    }
 }
 
 /// What stands in the stream.
@@ -47,6 +64,8 @@ pub enum ItemProblem {
     /// An object that lists chunks of the stream can't be read.
     #[error("item pointers {id}: {source}")]
     Pointers {
+        /// Its place among the archive's item pointers, from 0.
+        number: usize,
         /// The object.
         id: ChunkId,
         /// Why.
@@ -55,6 +74,8 @@ pub enum ItemProblem {
     /// An object that lists chunks of the stream is authentic, but is no list.
     #[error("item pointers {id}: {source}")]
     NoPointers {
+        /// Its place among the archive's item pointers, from 0.
+        number: usize,
         /// The object.
         id: ChunkId,
         /// Why.
@@ -63,6 +84,8 @@ pub enum ItemProblem {
     /// A chunk of the stream can't be read.
     #[error("item stream chunk {id}: {source}")]
     Chunk {
+        /// Its place in the stream, from 0, as far as the stream's chunks are known.
+        number: usize,
         /// The chunk.
         id: ChunkId,
         /// Why.
@@ -83,8 +106,8 @@ impl ItemStream {
     /// The stream of an archive whose metadata has these item pointers.
     pub fn new(item_ptrs: &[ChunkId]) -> Self {
         ItemStream {
-            pointers: item_ptrs.iter().copied().collect(),
-            pieces: VecDeque::new(),
+            pointers: Numbered { ids: item_ptrs.iter().copied().collect(), taken: 0 },
+            pieces: Numbered::default(),
             buffer: Vec::new(),
             start: 0,
             skipper: Skipper::new(),
@@ -181,23 +204,23 @@ impl ItemStream {
 
     /// Appends the next chunk of the stream; `None` when there is none.
     async fn refill<S: Store>(&mut self, reader: &mut ChunkReader<'_, S>) -> Option<Result<(), ItemProblem>> {
-        while self.pieces.is_empty() {
-            let id = self.pointers.pop_front()?;
+        while self.pieces.ids.is_empty() {
+            let (number, id) = self.pointers.take()?;
             let lost = |problem| Some(Err(problem));
             match reader.read(id, ObjectType::ItemPtrs).await.map(decode_pointers) {
-                Ok(Ok(pieces)) => self.pieces = pieces,
-                Ok(Err(source)) => return lost(self.cut(ItemProblem::NoPointers { id, source })),
-                Err(source) => return lost(self.cut(ItemProblem::Pointers { id, source })),
+                Ok(Ok(pieces)) => self.pieces.ids = pieces,
+                Ok(Err(source)) => return lost(self.cut(ItemProblem::NoPointers { number, id, source })),
+                Err(source) => return lost(self.cut(ItemProblem::Pointers { number, id, source })),
             }
         }
-        let id = self.pieces.pop_front()?;
+        let (number, id) = self.pieces.take()?;
         if self.start >= COMPACT_BYTES {
             self.buffer.drain(..self.start);
             self.start = 0;
         }
         match reader.read(id, ObjectType::Items).await {
             Ok(plaintext) => self.buffer.extend_from_slice(plaintext),
-            Err(source) => return Some(Err(self.cut(ItemProblem::Chunk { id, source }))),
+            Err(source) => return Some(Err(self.cut(ItemProblem::Chunk { number, id, source }))),
         }
         Some(Ok(()))
     }

@@ -1,3 +1,5 @@
+//! Taking, keeping, looking at and breaking locks (repository layer, section 6).
+
 use super::open::Repository;
 use crate::crypto::{Keys, Sealer, SessionId, Sessions, store_hash};
 use crate::id::StoreHash;

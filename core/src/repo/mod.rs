@@ -13,10 +13,10 @@ mod unlock;
 mod walk;
 
 pub use archives::{ArchiveEntry, ArchiveListing, ArchiveProblem, list_archives};
-pub use index::{IndexError, load_fragments, load_index, rebuild_index};
+pub use index::{IndexDamage, IndexError, load_fragments, load_index, rebuild_index};
 pub use items::{ItemProblem, ItemStream};
 pub use locks::{Blocker, LockError, LockRequest, LockStep, Locker, break_locks, peek_locks};
 pub use open::{DefaultsError, Foreign, OpenError, Repository, read_whole};
 pub use reader::{ChunkReader, Content, ReadError};
 pub use unlock::{UnlockError, Unlocked, repository_keys, unlock};
-pub use walk::{PackWalk, WalkError};
+pub use walk::{PackWalk, Walked};

@@ -1,3 +1,5 @@
+//! Opening a repository: its config, and its defaults (repository layer, section 2.5).
+
 use crate::config::{Config, ConfigError};
 use crate::crypto::{EnvelopeError, Keys};
 use crate::defaults::Defaults;

@@ -1,3 +1,5 @@
+//! Reading chunks by their ids.
+
 use super::index::load_index;
 use super::open::Repository;
 use crate::codec::Engine;
@@ -39,6 +41,19 @@ pub enum Content<'a> {
     Data(&'a [u8]),
     /// This many zero bytes.
     Zeros(usize),
+}
+
+impl<'a> Content<'a> {
+    /// The bytes, zeros in pieces.
+    pub fn pieces(self) -> impl Iterator<Item = &'a [u8]> {
+        static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+        let (data, zeros) = match self {
+            Content::Data(bytes) => (Some(bytes), 0),
+            Content::Zeros(len) => (None, len),
+        };
+        let pieces = (0..zeros).step_by(ZEROS.len()).map(move |from| &ZEROS[..ZEROS.len().min(zeros - from)]);
+        data.into_iter().chain(pieces)
+    }
 }
 
 /// Why a chunk can't be had.
@@ -193,7 +208,8 @@ impl<'r, S: Store> ChunkReader<'r, S> {
             (_, error) => return Err(error),
         }
         let before = self.index.get(&id);
-        self.index = load_index(self.repository, &mut self.opener).await.map_err(|_| ReadError::Changed)?;
+        self.index =
+            load_index(self.repository, &mut self.opener, &mut |_| {}).await.map_err(|_| ReadError::Changed)?;
         self.window = Window::default();
         let mut missing: BTreeSet<PackId> = self.index.packs().iter().copied().collect();
         for entry in self.repository.store.list(Namespace::Packs).await? {

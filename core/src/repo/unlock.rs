@@ -1,3 +1,5 @@
+//! Finding the key that a passphrase opens.
+
 use super::open::read_whole;
 use crate::crypto::{Kdf, KdfError, Keys, Suite, store_hash};
 use crate::id::RepositoryId;
@@ -5,6 +7,10 @@ use crate::key::{KeyError, KeyLocation, KeySource, LockedKey, MAX_TEXT_BYTES, is
 use crate::name::{Key, Namespace};
 use crate::store::{Store, StoreError};
 use alloc::vec::Vec;
+
+/// Keys of a repository that are looked at: each one that is tried costs seconds, and anyone who can write to the folder
+/// could add more.
+const MAX_KEYS: usize = 64;
 
 /// A key that the passphrase opened.
 #[derive(Debug)]
@@ -42,6 +48,9 @@ impl UnlockError {
 pub async fn repository_keys<S: Store>(store: &S, repository: RepositoryId) -> Result<Vec<KeySource>, StoreError> {
     let mut sources = Vec::new();
     for entry in store.list(Namespace::Keys).await? {
+        if sources.len() == MAX_KEYS {
+            break;
+        }
         let Ok(name) = entry.name.parse() else { continue };
         if entry.deleted || entry.size > MAX_TEXT_BYTES as u64 {
             continue;

@@ -1,6 +1,6 @@
 //! Date expressions of `date:` patterns.
 
-use super::error::PythonRepr;
+use crate::text::Repr;
 use crate::time::Timestamp;
 use alloc::string::String;
 use jiff::civil::DateTime;
@@ -31,7 +31,7 @@ pub trait Zones {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DateError {
     /// It has not the form of one.
-    #[error("unrecognised date: {}", PythonRepr(.0))]
+    #[error("unrecognised date: {}", Repr(.0.as_bytes()))]
     Unrecognised(String),
     /// A zone after `@` seconds, which are UTC.
     #[error("Unix timestamps must not have timezone suffixes")]

@@ -2,6 +2,7 @@
 
 use super::date::DateError;
 use crate::pattern::PatternError;
+use crate::text::Repr;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
@@ -46,31 +47,9 @@ impl fmt::Display for PythonList<'_> {
         f.write_char('[')?;
         for (at, text) in self.0.iter().enumerate() {
             f.write_str(if at == 0 { "" } else { ", " })?;
-            PythonRepr(text).fmt(f)?;
+            Repr(text.as_bytes()).fmt(f)?;
         }
         f.write_char(']')
-    }
-}
-
-/// A text as Python's `repr` shows it.
-pub(super) struct PythonRepr<'a>(pub(super) &'a str);
-
-impl fmt::Display for PythonRepr<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let quote = if self.0.contains('\'') && !self.0.contains('"') { '"' } else { '\'' };
-        f.write_char(quote)?;
-        for character in self.0.chars() {
-            match character {
-                '\n' => f.write_str("\\n")?,
-                '\r' => f.write_str("\\r")?,
-                '\t' => f.write_str("\\t")?,
-                '\\' => f.write_str("\\\\")?,
-                _ if character == quote => write!(f, "\\{character}")?,
-                _ if character.is_control() => write!(f, "\\x{:02x}", u32::from(character))?,
-                _ => f.write_char(character)?,
-            }
-        }
-        f.write_char(quote)
     }
 }
 

@@ -1,3 +1,5 @@
+//! Stores that answer at once, and the way to use one where a [`Store`] is asked for.
+
 use super::{Store, StoreError, StoreMut};
 use crate::name::{Entry, Key, Namespace};
 use alloc::vec::Vec;

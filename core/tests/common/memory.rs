@@ -1,3 +1,5 @@
+//! A store in memory.
+
 use portaborg_core::name::{Entry, Key, Namespace};
 use portaborg_core::store::{BlockingStore, BlockingStoreMut, StoreError, StoreErrorKind};
 use portaborg_core::time::Timestamp;

@@ -1,6 +1,8 @@
+//! `break-lock`: removes all locks (command line, section 1).
+
 use crate::app::App;
 use crate::failure::Failure;
-use crate::session::Session;
+use crate::repository::session::Session;
 use clap::Args;
 use portaborg_core::repo::break_locks;
 use portaborg_core::store::now;

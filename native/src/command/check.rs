@@ -1,12 +1,15 @@
+//! `check`: verifies the repository and its archives (command line, section 1.2).
+
 use crate::app::App;
-use crate::archives::{self, Archive, Reader, shown_name};
-use crate::cli::ArchiveFilters;
-use crate::display::terminal::Target;
 use crate::failure::Failure;
-use crate::format::archive::ArchiveFormat;
 use crate::interrupt;
-use crate::progress::{Label, Percent, Unit, default_pace};
-use crate::session::{Held, Lock, Session, fresh_session};
+use crate::options::archive_filters::ArchiveFilters;
+use crate::output::display::terminal::Target;
+use crate::output::format::archive::ArchiveFormat;
+use crate::output::progress::{Label, Percent, Unit};
+use crate::repository::archives::{self, Archive, Reader, shown_name};
+use crate::repository::items;
+use crate::repository::session::{Held, Lock, Session, fresh_session};
 use clap::Args;
 use portaborg_core::bytes::lossy;
 use portaborg_core::check::{
@@ -16,7 +19,6 @@ use portaborg_core::check::{
 use portaborg_core::repo::{ArchiveProblem, DefaultsError, ReadError};
 use portaborg_core::select::{Candidate, TimeSpan};
 use portaborg_core::store::now;
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::env;
 use std::ops::ControlFlow;
@@ -145,23 +147,19 @@ impl Check<'_, '_> {
             }
             _ => format!("{count} pack check results on record, verifying every pack."),
         });
-        let progress = RefCell::new(Progress::new(app));
-        let lost_lock = RefCell::new(None);
+        let mut progress = Progress::new(app);
+        let mut lost_lock = None;
         let summary = {
             let mut observe = |finding: PackFinding<'_>| {
-                tell_packs(app, &progress, finding);
-                if let Err(failure) = self.held.refresh(app) {
-                    *lost_lock.borrow_mut() = Some(failure);
-                    return ControlFlow::Break(());
-                }
-                if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                tell_packs(app, &mut progress, finding);
+                go_on(app, self.held, &mut lost_lock)
             };
             let clock = || app.now();
             now(check_packs(&session.repository, &mut opener, ask, &mut records, &clock, &mut observe))
                 .map_err(failed)?
         };
-        progress.into_inner().finish();
-        if let Some(failure) = lost_lock.into_inner() {
+        progress.end();
+        if let Some(failure) = lost_lock {
             return Err(failure);
         }
         if self.held.is_locked() && summary.index_errors == 0 {
@@ -198,7 +196,7 @@ impl Check<'_, '_> {
         app.info("Starting archive consistency check...");
         let mut reader = match index {
             Some(index) => session.reader_with(self.held, index)?,
-            None => session.reader(self.held)?,
+            None => session.reader(app, self.held)?,
         };
         let mut clean = true;
         if options.verify_data {
@@ -207,11 +205,11 @@ impl Check<'_, '_> {
         let all = archives::list(app, session, &mut reader, false)?;
         let considered = archives::considered(app, all, None, &options.filters)?;
         warn_of_too_few(app, &options.filters, considered.len());
+        let plain = ArchiveFormat::compile(FORMAT).map_err(Failure::command)?;
         let mut missing = MissingChunks::default();
         let total = considered.len();
         let label = Label { before: "Checking archives ", width: 3, decimals: 1, after: "" };
-        let mut progress =
-            Percent::new(label, "check.rebuild_archives", Unit::Count, total as u64, default_pace(), &app.log);
+        let mut progress = Percent::new(label, "check.rebuild_archives", Unit::Count, total as u64, &app.log);
         for (number, archive) in considered.iter().enumerate() {
             if interrupt::requested() {
                 break;
@@ -219,9 +217,11 @@ impl Check<'_, '_> {
             self.held.refresh(app)?;
             progress.advance(1, None);
             let mut line = Vec::new();
-            format.render(&archive.row(), &app.zone, Target::Pipe, &mut line).map_err(Failure::command)?;
+            // What a format says of an archive without metadata might not even tell which one it is.
+            let format = if archive.meta().is_none() && format.needs_meta() { &plain } else { format };
+            format.render(&archive.row(), &app.zone, Target::Pipe, &mut line).map_err(Failure::render)?;
             app.info(&format!("Analyzing archive {} ({}/{total})", String::from_utf8_lossy(&line), number + 1));
-            clean &= check_one(app, archive, &mut reader, &mut missing);
+            clean &= self.archive(archive, &mut reader, &mut missing)?;
         }
         progress.finish();
         tell_missing(app, &missing);
@@ -242,8 +242,7 @@ impl Check<'_, '_> {
         reader.assert_ids(true);
         let total = reader.index.len();
         let label = Label { before: "Verifying data ", width: 6, decimals: 2, after: "" };
-        let mut progress =
-            Percent::new(label, "check.verify_data", Unit::Count, total as u64, default_pace(), &app.log);
+        let mut progress = Percent::new(label, "check.verify_data", Unit::Count, total as u64, &app.log);
         let mut lost_lock = None;
         let mut observe = |finding: DataFinding<'_>| {
             match finding {
@@ -256,11 +255,7 @@ impl Check<'_, '_> {
                 }
                 DataFinding::Progress(..) => progress.advance(1, None),
             }
-            if let Err(failure) = self.held.refresh(app) {
-                lost_lock = Some(failure);
-                return ControlFlow::Break(());
-            }
-            if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            go_on(app, self.held, &mut lost_lock)
         };
         let summary = now(verify_data(reader, &mut observe));
         progress.finish();
@@ -271,6 +266,68 @@ impl Check<'_, '_> {
         tell_data(app, summary, total);
         Ok(summary.errors == 0)
     }
+
+    /// Checks one archive; `true` if all is well.
+    fn archive(
+        &mut self,
+        archive: &Archive,
+        reader: &mut Reader<'_>,
+        missing: &mut MissingChunks,
+    ) -> Result<bool, Failure> {
+        let (app, id, name) = (self.app, archive.id(), shown_name(archive));
+        let Some(meta) = archive.meta() else {
+            match archive.problem() {
+                Some(ArchiveProblem::Read(ReadError::NotIndexed)) => {
+                    app.error(&format!("Archive metadata block {id} is missing!"));
+                }
+                Some(problem) => app.error(&format!("Archive metadata block {id} is corrupted: {problem}")),
+                None => {}
+            }
+            app.error(&format!("Would delete broken archive {name} {id}."));
+            return Ok(false);
+        };
+        let mut unknown_keys = BTreeSet::new();
+        let mut lost_lock = None;
+        let mut observe = |finding: ArchiveFinding<'_>| {
+            match finding {
+                ArchiveFinding::Items(problem) => {
+                    app.error(&format!("Archive {name}: {}", items::finding(problem)));
+                }
+                ArchiveFinding::Missing(chunk, size) => {
+                    let size = app.units().display(size);
+                    app.error(&format!("Missing chunk detected: {chunk}, {size}."));
+                }
+                ArchiveFinding::Size { item, stated, chunks } => app.warning(&format!(
+                    "{name}: {}: size inconsistency detected: size {stated}, chunks size {chunks}",
+                    lossy(&item.path).0
+                )),
+                ArchiveFinding::UnknownKey(key) => drop(unknown_keys.insert(lossy(key).0.into_owned())),
+                ArchiveFinding::Item => {}
+            }
+            go_on(app, self.held, &mut lost_lock)
+        };
+        let clean = now(check_archive(reader, meta, &name, missing, &mut observe));
+        if let Some(failure) = lost_lock {
+            return Err(failure);
+        }
+        if !unknown_keys.is_empty() {
+            let keys: Vec<String> = unknown_keys.into_iter().collect();
+            app.warning(&format!(
+                "Archive {name}: items have keys unknown to this borg version (possibly written by a newer borg): {}",
+                keys.join(", ")
+            ));
+        }
+        Ok(clean)
+    }
+}
+
+/// Keeps the lock alive; a check stops when it is lost, or when a signal asks to.
+fn go_on(app: &App, held: &mut Held<'_>, lost_lock: &mut Option<Failure>) -> ControlFlow<()> {
+    if let Err(failure) = held.refresh(app) {
+        *lost_lock = Some(failure);
+        return ControlFlow::Break(());
+    }
+    if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// The two bars of the repository check, one after the other.
@@ -288,7 +345,7 @@ impl<'a> Progress<'a> {
         if self.bar.as_ref().is_none_or(|(shown, _)| *shown != msgid) {
             self.end();
             let label = Label::whole(before);
-            let bar = Percent::new(label, msgid, Unit::Count, total as u64, default_pace(), &self.app.log);
+            let bar = Percent::new(label, msgid, Unit::Count, total as u64, &self.app.log);
             self.bar = Some((msgid, bar));
         }
         if let Some((_, bar)) = &mut self.bar {
@@ -301,14 +358,9 @@ impl<'a> Progress<'a> {
             bar.finish();
         }
     }
-
-    fn finish(mut self) {
-        self.end();
-    }
 }
 
-fn tell_packs<'a>(app: &'a App, progress: &RefCell<Progress<'a>>, finding: PackFinding<'_>) {
-    let mut progress = progress.borrow_mut();
+fn tell_packs<'a>(app: &'a App, progress: &mut Progress<'a>, finding: PackFinding<'_>) {
     match finding {
         PackFinding::IndexInvalid => {
             app.warning("chunk index is invalid (interrupted operation); it will be rebuilt on next use.");
@@ -384,50 +436,6 @@ fn tell_data(app: &App, summary: DataSummary, total: usize) {
             )
         },
     );
-}
-
-/// Checks one archive; `true` if all is well.
-fn check_one(app: &App, archive: &Archive, reader: &mut Reader<'_>, missing: &mut MissingChunks) -> bool {
-    let (id, name) = (archive.id(), shown_name(archive));
-    let meta = match (archive.meta(), archive.problem()) {
-        (Some(meta), _) => meta,
-        (None, problem) => {
-            match problem {
-                Some(ArchiveProblem::Read(ReadError::NotIndexed)) => {
-                    app.error(&format!("Archive metadata block {id} is missing!"));
-                }
-                Some(problem) => app.error(&format!("Archive metadata block {id} is corrupted: {problem}")),
-                None => {}
-            }
-            app.error(&format!("Would delete broken archive {name} {id}."));
-            return false;
-        }
-    };
-    let mut unknown_keys = BTreeSet::new();
-    let mut observe = |finding: ArchiveFinding<'_>| {
-        match finding {
-            ArchiveFinding::Items(problem) => app.error(&format!("Archive {name} {id}: {problem}")),
-            ArchiveFinding::Missing(chunk, size) => {
-                let size = app.units().display(size);
-                app.error(&format!("Missing chunk detected: {chunk}, {size}."));
-            }
-            ArchiveFinding::Size { item, stated, chunks } => app.warning(&format!(
-                "{name}: {}: size inconsistency detected: size {stated}, chunks size {chunks}",
-                lossy(&item.path).0
-            )),
-            ArchiveFinding::UnknownKey(key) => drop(unknown_keys.insert(lossy(key).0.into_owned())),
-        }
-        if interrupt::requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let clean = now(check_archive(reader, meta, &name, missing, &mut observe));
-    if !unknown_keys.is_empty() {
-        let keys: Vec<String> = unknown_keys.into_iter().collect();
-        app.warning(&format!(
-            "Archive {name}: items have keys unknown to this borg version (possibly written by a newer borg): {}",
-            keys.join(", ")
-        ));
-    }
-    clean
 }
 
 fn tell_missing(app: &App, missing: &MissingChunks) {

@@ -1,17 +1,21 @@
-use crate::app::{App, print_bytes};
-use crate::archives::{self, Reader};
+//! `extract`: restores items (command line, section 1.2).
+
+use crate::app::App;
+use crate::cli::archive_name;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::items::report;
-use crate::log::{LIST, Level, Message};
-use crate::matching::{Exclusions, shown_path};
-use crate::progress::{Label, Percent, Unit, default_pace};
+use crate::options::exclusions::{Exclusions, shown_path};
+use crate::output::log::{LIST, Level, Message};
+use crate::output::progress::{Label, Percent, Unit};
+use crate::output::stdout::write_content;
+use crate::repository::archives::{self, Reader};
+use crate::repository::items::report;
+use crate::repository::session::{Held, Lock, Session};
 use crate::restore::{self, Begun, OpenFile, Problem, Restorer};
-use crate::session::{Held, Lock, Session};
 use clap::Args;
 use portaborg_core::archive::ArchiveMeta;
 use portaborg_core::bytes::lossy;
-use portaborg_core::item::{ChunkEntry, Item};
+use portaborg_core::item::{ChunkEntry, FileType, Item};
 use portaborg_core::limits::MAX_DATA_SIZE;
 use portaborg_core::pattern::PatternMatcher;
 use portaborg_core::repo::{Content, ItemStream, ReadError};
@@ -22,8 +26,6 @@ use std::path::{Path, PathBuf};
 
 /// The logger of what is wrong with chunks.
 const CHUNK_LOGGER: &str = "borg.archive";
-/// Zeros are written in pieces.
-const ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
 /// This command extracts the contents of an archive into the current directory, which must be empty unless --continue is
 /// given.
@@ -84,6 +86,7 @@ pub struct Options {
     exclusions: Exclusions,
 
     /// specify the archive name
+    #[arg(value_parser = archive_name)]
     name: String,
 
     /// paths to extract; patterns are supported
@@ -100,7 +103,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let session = Session::open(app)?;
     let mut held = session.lock(app, Lock::Shared)?;
     session.assert_secure(app)?;
-    let mut reader = session.reader(&held)?;
+    let mut reader = session.reader(app, &held)?;
     let archive = archives::find_one(app, &session, &mut reader, &options.name)?;
     let meta = archive.require_meta(&session.location)?;
     let sink = open_sink(options, app.common.umask)?;
@@ -181,6 +184,7 @@ impl<'a> Extraction<'a> {
             Ok(Begun::File(file)) => self.content(item, Some(file), reader),
             Ok(Begun::Done | Begun::Unchanged) => {
                 self.advance(item.content_size(), item);
+                self.file_done(item);
                 Ok(())
             }
             Err(problem) => {
@@ -219,6 +223,7 @@ impl<'a> Extraction<'a> {
                 format!("{}: Size inconsistency detected: size {stated}, chunks size {chunks}", lossy(&item.path).0);
             self.app.warn(102, "BackupError", &text);
         }
+        self.file_done(item);
         if damaged > 0 {
             let path = lossy(&item.path).0;
             let text =
@@ -263,7 +268,7 @@ impl<'a> Extraction<'a> {
         reader: &mut Reader<'_>,
     ) -> Result<(), Failure> {
         let label = Label::tenths(" Extracting: ");
-        let mut progress = Percent::new(label, "extract", Unit::Bytes, 0, default_pace(), &self.app.log);
+        let mut progress = Percent::new(label, "extract", Unit::Bytes, 0, &self.app.log);
         progress.say(
             "Calculating total archive size for the progress indicator (might take a long time for large archives)",
         );
@@ -289,6 +294,14 @@ impl<'a> Extraction<'a> {
         }
     }
 
+    fn file_done(&mut self, item: &Item) {
+        if let Some(progress) = &mut self.progress
+            && item.file_type() == Some(FileType::Regular)
+        {
+            progress.file_done();
+        }
+    }
+
     fn warn_all(&self, problems: Vec<Problem>) {
         problems.iter().for_each(|problem| self.warn(problem));
     }
@@ -305,16 +318,7 @@ fn write(file: &mut Option<Box<OpenFile>>, sink: &Sink, content: Content<'_>) ->
         (Some(file), Content::Zeros(len)) => Ok(file.zeros(len as u64)),
         (None, content) => {
             if let Sink::Stdout = sink {
-                match content {
-                    Content::Data(bytes) => print_bytes(bytes)?,
-                    Content::Zeros(mut left) => {
-                        while left > 0 {
-                            let piece = left.min(ZEROS.len());
-                            print_bytes(&ZEROS[..piece])?;
-                            left -= piece;
-                        }
-                    }
-                }
+                content.pieces().try_for_each(write_content)?;
             }
             Ok(Ok(()))
         }

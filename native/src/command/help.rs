@@ -1,7 +1,8 @@
-use crate::app::{App, print};
-use crate::cli::Cli;
+//! `help`: texts about what several commands share.
+
 use crate::failure::Failure;
-use clap::{Args, CommandFactory};
+use crate::output::stdout::print;
+use clap::{Args, Command};
 
 /// Texts about what several commands share.
 const TOPICS: [(&str, &str); 4] = [
@@ -26,11 +27,10 @@ pub struct Options {
     topic: Option<String>,
 }
 
-/// Prints help.
-pub fn run(_app: &App, options: &Options) -> Result<(), Failure> {
-    let mut command = Cli::command();
+/// Prints help about the command line that `command` describes.
+pub fn run(options: &Options, mut command: Command) -> Result<(), Failure> {
     let Some(topic) = &options.topic else {
-        return print(&command.render_long_help().to_string());
+        return print(&command.render_help().to_string());
     };
     let topic = if topic == "env" { "environment" } else { topic };
     if let Some((_, text)) = TOPICS.iter().find(|(name, _)| *name == topic) {
@@ -38,24 +38,29 @@ pub fn run(_app: &App, options: &Options) -> Result<(), Failure> {
     }
     command.build();
     if let Some(command) = command.find_subcommand_mut(topic) {
-        let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
-        return if options.epilog_only {
-            print(&format!("{about}\n"))
-        } else if options.usage_only {
-            print(&command.render_help().to_string())
-        } else {
-            print(&command.render_long_help().to_string())
+        let text = command.get_before_help().map(ToString::to_string).unwrap_or_default();
+        return match (options.epilog_only, options.usage_only) {
+            (true, _) => print(&format!("{text}\n")),
+            (false, true) => print(&command.clone().before_help(None::<&str>).render_help().to_string()),
+            (false, false) => print(&command.render_help().to_string()),
         };
     }
-    let commands: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let commands: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
     let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
     Err(Failure::new(
         2,
         "Error",
         format!(
-            "No help available on {topic}.\nTry one of the following:\n    Commands: {}\n    Topics: {}",
+            "error: No help available on {topic}.\nTry one of the following:\n    Commands: {}\n    Topics: {}",
             commands.join(", "),
             topics.join(", ")
         ),
     ))
+}
+
+/// Prints the help of a command that has commands of its own, none of which was given.
+pub fn of_command(name: &str, mut command: Command) -> Result<(), Failure> {
+    command.build();
+    let found = command.find_subcommand_mut(name).expect("the caller is one of the commands");
+    print(&found.render_help().to_string())
 }

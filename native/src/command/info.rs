@@ -1,13 +1,17 @@
-use crate::app::{App, basic_json, print};
-use crate::archives::{self, Archive};
-use crate::cli::ArchiveFilters;
-use crate::dirs;
-use crate::display::size::Units;
-use crate::display::terminal::Target;
-use crate::display::{duration, time};
+//! `info`: what is known of archives (command line, section 1.2).
+
+use crate::app::App;
+use crate::cli::archive_name;
+use crate::client::dirs;
 use crate::failure::Failure;
-use crate::json::{Json, Object};
-use crate::session::{Lock, Session};
+use crate::options::archive_filters::ArchiveFilters;
+use crate::output::display::size::Units;
+use crate::output::display::terminal::Target;
+use crate::output::display::{duration, time};
+use crate::output::json::{Json, Object};
+use crate::output::stdout::print;
+use crate::repository::archives::{self, Archive};
+use crate::repository::session::{Lock, Session};
 use clap::Args;
 use portaborg_core::archive::{ArchiveMeta, ChunkerParam};
 use portaborg_core::bytes::lossy;
@@ -30,6 +34,7 @@ pub struct Options {
     filters: ArchiveFilters,
 
     /// specify the archive name
+    #[arg(value_parser = archive_name)]
     name: Option<String>,
 }
 
@@ -38,7 +43,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let session = Session::open(app)?;
     let held = session.lock(app, Lock::Shared)?;
     session.assert_secure(app)?;
-    let mut reader = session.reader(&held)?;
+    let mut reader = session.reader(app, &held)?;
     let all = archives::list(app, &session, &mut reader, false)?;
     let considered = match &options.name {
         Some(name) => vec![archives::one(app, all, name, &options.filters.match_archives)?],
@@ -57,7 +62,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     }
     if options.json {
         let cache = Object::new().with("path", dirs::cache(session.repository.id()).display().to_string());
-        app.print_json(basic_json(&session).with("cache", cache).with("archives", documents))?;
+        app.print_json(session.json().with("cache", cache).with("archives", documents))?;
     }
     Ok(())
 }
@@ -82,7 +87,7 @@ fn described<'a>(
 fn text(app: &App, id: ArchiveId, meta: &ArchiveMeta, units: Units) -> String {
     let target = Target::of(&io::stdout());
     let shown = |raw: &[u8]| target.cow(lossy(raw).0).into_owned();
-    let at = |stamp: &portaborg_core::archive::Stamp| time::display(&time::in_zone(stamp.time, &app.zone));
+    let at = |stamp: &portaborg_core::archive::Stamp| time::display(stamp.time, &app.zone);
     let cwd = meta.cwd.as_deref().map_or_else(|| "None".into(), shown);
     format!(
         "Archive name: {}\n\
@@ -115,7 +120,7 @@ fn text(app: &App, id: ArchiveId, meta: &ArchiveMeta, units: Units) -> String {
 }
 
 fn json(app: &App, id: ArchiveId, meta: &ArchiveMeta) -> Object {
-    let at = |stamp: &portaborg_core::archive::Stamp| time::iso(&time::in_zone(stamp.time, &app.zone));
+    let at = |stamp: &portaborg_core::archive::Stamp| time::iso(stamp.time, &app.zone);
     let params = meta.chunker_params.iter().flatten().map(|param| match param {
         ChunkerParam::Text(text) => Json::from(text.as_str()),
         ChunkerParam::Int(number) => Json::from(*number),

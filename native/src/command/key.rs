@@ -1,8 +1,15 @@
-use crate::app::{App, print};
+//! `key`: lists and exports keys (command line, section 1.2).
+
+mod qr;
+
+use crate::app::App;
+use crate::command::help;
 use crate::failure::Failure;
-use crate::session::{FoundKey, Lock, Session, find_keys, open_repository};
+use crate::output::stdout::print;
+use crate::repository::keys::{FoundKey, find_keys};
+use crate::repository::session::{Lock, Session, open_repository};
 use clap::{Args, Subcommand};
-use portaborg_core::key::{LockedKey, paper_text};
+use portaborg_core::key::{LockedKey, blob, paper_text};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,7 +22,7 @@ const SHOWN_DIGITS: usize = 12;
 #[derive(Debug, Args)]
 pub struct Options {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -29,10 +36,14 @@ enum Command {
 /// This command backs up the borg key. If a repository is encrypted, it is inaccessible without its key and the passphrase
 /// that protects the key: keep a backup of both, apart from the repository.
 #[derive(Debug, Args)]
-struct ExportOptions {
+pub struct ExportOptions {
     /// Create an export suitable for printing and later type-in
-    #[arg(long)]
+    #[arg(long, conflicts_with = "qr_html")]
     paper: bool,
+
+    /// Create an html file suitable for printing and later type-in or qr scan
+    #[arg(long)]
+    qr_html: bool,
 
     /// export the borg key with this label
     #[arg(long, value_name = "LABEL", conflicts_with = "key")]
@@ -42,19 +53,20 @@ struct ExportOptions {
     #[arg(long, value_name = "ID")]
     key: Option<String>,
 
-    /// where to store the backup; standard output if not given
+    /// where to store the backup; standard output if it is - or not given
     path: Option<PathBuf>,
 }
 
 /// This command lists the borg keys of the repository; the one that was unlocked is marked by an asterisk.
 #[derive(Debug, Args)]
-struct ListOptions {}
+pub struct ListOptions {}
 
 /// Runs a command about keys.
-pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
+pub fn run(app: &App, options: &Options, describe: fn() -> clap::Command) -> Result<(), Failure> {
     match &options.command {
-        Command::Export(options) => export(app, options),
-        Command::List(_) => list(app),
+        Some(Command::Export(options)) => export(app, options),
+        Some(Command::List(_)) => list(app),
+        None => help::of_command("key", describe()),
     }
 }
 
@@ -62,21 +74,29 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
 fn export(app: &App, options: &ExportOptions) -> Result<(), Failure> {
     let (repository, location) = open_repository(app)?;
     let keys = find_keys(app, &repository, &location)?;
-    let (found, locked) = chosen(&keys, options, &location)?;
+    let Candidate { found, label } = chosen(&keys, options, &location)?;
     let id = repository.id();
-    let (text, mode) =
-        if options.paper { (paper_text(id, locked.blob()), "paper key") } else { (locked.text(id), "key") };
-    match &options.path {
+    let (text, kind) = if options.paper {
+        let blob = blob(&found.source.text).map_err(|problem| {
+            let text = format!("Invalid key data for repository {location}: key {} {problem}.", short_id(found));
+            Failure::new(40, "KeyfileInvalidError", text)
+        })?;
+        (paper_text(id, &blob), "paper key")
+    } else {
+        let mut text = String::from_utf8_lossy(&found.source.text).trim_end().to_string();
+        text.push('\n');
+        if options.qr_html { (qr::page(id, &text)?, "key page") } else { (text, "key") }
+    };
+    match options.path.as_deref().filter(|path| *path != Path::new("-")) {
         Some(path) => write_secret(path, &text).map_err(|error| match error.kind() {
             std::io::ErrorKind::IsADirectory => {
                 Failure::command(format_args!("'{}' must be a file, not a directory", path.display()))
             }
-            _ => Failure::error(format_args!("can not write the {mode} to {}: {error}", path.display())),
+            _ => Failure::error(format_args!("can not write the {kind} to {}: {error}", path.display())),
         })?,
         None => print(&text)?,
     }
-    let label = locked.label.as_deref().unwrap_or_default();
-    app.info(&format!("Exported borg key {} (label '{label}').", short_id(found)));
+    app.info(&format!("Exported borg key {} (label {}).", short_id(found), shown(label.as_deref())));
     Ok(())
 }
 
@@ -96,51 +116,45 @@ fn list(app: &App) -> Result<(), Failure> {
     print(&text)
 }
 
+/// A key, with its label if that can be read: also a damaged key can be exported.
+struct Candidate<'k> {
+    found: &'k FoundKey,
+    label: Option<String>,
+}
+
 /// The key that the options mean; without any, the only one.
-fn chosen<'k>(
-    keys: &'k [FoundKey],
-    options: &ExportOptions,
-    location: &str,
-) -> Result<(&'k FoundKey, LockedKey), Failure> {
-    let mut matching = Vec::new();
-    let mut damaged = None;
-    for found in keys {
-        let locked = match LockedKey::parse(&found.source.text) {
-            Ok(locked) => locked,
-            Err(problem) => {
-                damaged = Some(format!("key {} {problem}", short_id(found)));
-                continue;
-            }
-        };
-        let by_label = options.label.is_none() || options.label == locked.label;
-        let by_id = options.key.as_ref().is_none_or(|prefix| found.source.name.to_string().starts_with(prefix));
-        if by_label && by_id {
-            matching.push((found, locked));
-        }
-    }
+fn chosen<'k>(keys: &'k [FoundKey], options: &ExportOptions, location: &str) -> Result<Candidate<'k>, Failure> {
     if keys.is_empty() {
         return Err(Failure::new(44, "RepoKeyNotFoundError", format!("No key found in repository {location}.")));
     }
-    match (matching.len(), options.label.is_some() || options.key.is_some()) {
-        (1, _) => Ok(matching.remove(0)),
-        (0, false) => Err(Failure::new(
-            40,
-            "KeyfileInvalidError",
-            format!("No usable key in repository {location}: {}.", damaged.unwrap_or_default()),
-        )),
+    let is_meant = |candidate: &Candidate<'_>| match (&options.label, &options.key) {
+        (Some(_), _) => options.label == candidate.label,
+        (None, Some(prefix)) => candidate.found.source.name.to_string().starts_with(prefix),
+        (None, None) => true,
+    };
+    let mut candidates: Vec<Candidate<'k>> = keys
+        .iter()
+        .map(|found| Candidate { found, label: LockedKey::parse(&found.source.text).ok().and_then(|key| key.label) })
+        .filter(is_meant)
+        .collect();
+    match (candidates.len(), options.label.is_some() || options.key.is_some()) {
+        (1, _) => Ok(candidates.remove(0)),
+        (count, true) => Err(Failure::command(format_args!(
+            "The selector needs to match precisely 1 key, but it matched {count} keys."
+        ))),
         (_, false) => {
-            let label = |(_, locked): &(_, LockedKey)| format!("'{}'", locked.label.as_deref().unwrap_or_default());
-            let labels: Vec<String> = matching.iter().map(label).collect();
+            let labels: Vec<String> = candidates.iter().map(|candidate| shown(candidate.label.as_deref())).collect();
             Err(Failure::command(format_args!(
                 "This repository has multiple borg keys ({}); select which one to export with --label or --key \
                  (see 'borg key list').",
                 labels.join(", ")
             )))
         }
-        (count, true) => Err(Failure::command(format_args!(
-            "The selector needs to match precisely 1 key, but it matched {count} keys."
-        ))),
     }
+}
+
+fn shown(label: Option<&str>) -> String {
+    label.map_or("None".into(), |label| format!("'{label}'"))
 }
 
 fn write_secret(path: &Path, text: &str) -> std::io::Result<()> {

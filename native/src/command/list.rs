@@ -1,19 +1,23 @@
-use crate::app::{App, print_bytes};
-use crate::archives::{self, Reader};
-use crate::display::mode;
-use crate::display::terminal::Target;
+//! `list`: the items of an archive (command line, section 1.2).
+
+use crate::app::App;
+use crate::cli::archive_name;
 use crate::failure::Failure;
-use crate::format::digest::{Digest, Hasher};
-use crate::format::fingerprint::Conditions;
-use crate::format::item::{Contents, ItemContext, ItemFormat};
 use crate::interrupt;
-use crate::items::report;
-use crate::matching::Exclusions;
-use crate::session::{Lock, Session};
+use crate::options::exclusions::Exclusions;
+use crate::output::display::mode;
+use crate::output::display::terminal::Target;
+use crate::output::format::digest::{Digest, Hasher};
+use crate::output::format::fingerprint::Conditions;
+use crate::output::format::item::{Contents, ItemContext, ItemFormat};
+use crate::output::stdout::print_bytes;
+use crate::repository::archives::{self, Reader};
+use crate::repository::items::report;
+use crate::repository::session::{Lock, Session};
 use clap::Args;
 use portaborg_core::item::Item;
 use portaborg_core::pattern::PatternMatcher;
-use portaborg_core::repo::{Content, ItemStream};
+use portaborg_core::repo::ItemStream;
 use portaborg_core::select::Candidate;
 use portaborg_core::store::now;
 use std::cmp::Ordering;
@@ -24,8 +28,6 @@ use std::path::PathBuf;
 const FORMAT: &str = "{mode} {user:6} {group:6} {size:8} {mtime} {path}{extra}{NL}";
 /// Output is handed over in pieces of about this size.
 const OUTPUT_BYTES: usize = 64 * 1024;
-/// Zeros are hashed in pieces.
-const ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
 /// This command lists the contents of an archive.
 #[derive(Debug, Args)]
@@ -54,6 +56,7 @@ pub struct Options {
     exclusions: Exclusions,
 
     /// specify the archive name
+    #[arg(value_parser = archive_name)]
     name: String,
 
     /// paths to list; patterns are supported
@@ -106,7 +109,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let session = Session::open(app)?;
     let mut held = session.lock(app, Lock::Shared)?;
     session.assert_secure(app)?;
-    let mut reader = session.reader(&held)?;
+    let mut reader = session.reader(app, &held)?;
     let archive = archives::find_one(app, &session, &mut reader, &options.name)?;
     let meta = archive.require_meta(&session.location)?;
     let conditions = Conditions::new(
@@ -169,7 +172,7 @@ impl Lines<'_> {
         if self.options.json_lines {
             self.format.render_json(item, self.context, contents, &mut self.out);
         } else {
-            self.format.render(item, self.context, contents, &mut self.out).map_err(Failure::command)?;
+            self.format.render(item, self.context, contents, &mut self.out).map_err(Failure::render)?;
         }
         if self.out.len() >= OUTPUT_BYTES {
             print_bytes(&self.out)?;
@@ -187,15 +190,11 @@ fn wanted(item: &Item, matcher: &mut PatternMatcher, depth: Option<usize>) -> Re
 /// Digests of the whole content; none if a part of it can't be had, since that of a part would be wrong.
 fn digests(app: &App, item: &Item, wanted: &[Digest], reader: &mut Reader<'_>) -> Vec<(Digest, Vec<u8>)> {
     let mut hashers: Vec<(Digest, Hasher)> = wanted.iter().map(|digest| (*digest, digest.hasher())).collect();
-    let mut update = |bytes: &[u8]| hashers.iter_mut().for_each(|(_, hasher)| hasher.update(bytes));
     for chunk in item.chunks.iter().flatten() {
         match now(reader.read_content(chunk.id, chunk.size)) {
-            Ok(Content::Data(bytes)) => update(bytes),
-            Ok(Content::Zeros(mut left)) => {
-                while left > 0 {
-                    let piece = left.min(ZEROS.len());
-                    update(&ZEROS[..piece]);
-                    left -= piece;
+            Ok(content) => {
+                for piece in content.pieces() {
+                    hashers.iter_mut().for_each(|(_, hasher)| hasher.update(piece));
                 }
             }
             Err(error) => {
@@ -231,7 +230,7 @@ impl Field {
             Field::Group => name(&a.group, a.gid).cmp(&name(&b.group, b.gid)),
             Field::Uid => a.uid.unwrap_or(-1).cmp(&b.uid.unwrap_or(-1)),
             Field::Gid => a.gid.unwrap_or(-1).cmp(&b.gid.unwrap_or(-1)),
-            Field::Size => crate::format::item::size(a).cmp(&crate::format::item::size(b)),
+            Field::Size => crate::output::format::item::size(a).cmp(&crate::output::format::item::size(b)),
             Field::Mtime => a.mtime.cmp(&b.mtime),
             Field::Ctime => a.ctime.unwrap_or(a.mtime).cmp(&b.ctime.unwrap_or(b.mtime)),
             Field::Atime => a.atime.unwrap_or(a.mtime).cmp(&b.atime.unwrap_or(b.mtime)),

@@ -1,8 +1,11 @@
-use crate::app::{App, basic_json, print};
-use crate::dirs;
+//! `repo-info`: what the repository is and how it is protected (command line, section 1.2).
+
+use crate::app::App;
+use crate::client::dirs;
 use crate::failure::Failure;
-use crate::json::Object;
-use crate::session::{Lock, Session};
+use crate::output::json::Object;
+use crate::output::stdout::print;
+use crate::repository::session::{Lock, Session};
 use clap::Args;
 use portaborg_core::crypto::Mode;
 use portaborg_core::defaults::{BUILTIN_CHUNKER_PARAMS, BUILTIN_COMPRESSION};
@@ -31,7 +34,8 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
         let compression = defaults.compression.as_deref().unwrap_or(BUILTIN_COMPRESSION);
         let chunker_params = defaults.chunker_params.as_deref().unwrap_or(BUILTIN_CHUNKER_PARAMS);
         let defaults = Object::new().with("compression", compression).with("chunker_params", chunker_params);
-        let object = basic_json(&session)
+        let object = session
+            .json()
             .with("cache", Object::new().with("path", cache))
             .with("security_dir", security_dir)
             .with("defaults", defaults);

@@ -1,14 +1,18 @@
-use crate::app::{App, basic_json, print_bytes};
-use crate::archives::{self, Archive};
-use crate::cli::ArchiveFilters;
-use crate::display::terminal::Target;
+//! `repo-list`: the archives of a repository (command line, section 1.2).
+
+use crate::app::App;
 use crate::failure::Failure;
-use crate::format::archive::ArchiveFormat;
-use crate::json::{Json, Object};
-use crate::session::{Lock, Session};
+use crate::options::archive_filters::ArchiveFilters;
+use crate::output::display::terminal::Target;
+use crate::output::format::archive::ArchiveFormat;
+use crate::output::json::{Json, Object};
+use crate::output::stdout::print_bytes;
+use crate::repository::archives::{self, Archive};
+use crate::repository::session::{Lock, Session};
 use clap::Args;
 use portaborg_core::bytes::lossy;
 use portaborg_core::select::Candidate;
+use portaborg_core::text::Repr;
 use std::env;
 use std::io;
 
@@ -57,9 +61,12 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let session = Session::open(app)?;
     let held = session.lock(app, Lock::Shared)?;
     session.assert_secure(app)?;
-    let mut reader = session.reader(&held)?;
+    let mut reader = session.reader(app, &held)?;
     let all = archives::list(app, &session, &mut reader, options.deleted)?;
     let considered = archives::considered(app, all, None, &options.filters)?;
+    if considered.iter().any(Archive::is_unusable) {
+        app.status.warn_generic();
+    }
     let group_by = options.group_by.as_ref().map_or(&[][..], |keys| &keys.0);
     let groups = grouped(considered, group_by);
     if options.json {
@@ -71,11 +78,11 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
         if !group_by.is_empty() {
             let separator = if number == 0 { "" } else { "\n" };
             let members: Vec<String> =
-                group_by.iter().zip(key).map(|(name, value)| format!("{name}={}", quoted(value))).collect();
+                group_by.iter().zip(key).map(|(name, value)| format!("{name}={}", Repr(value.as_bytes()))).collect();
             out.extend(format!("{separator}Group ({}):\n", members.join(", ")).bytes());
         }
         for archive in archives {
-            format.render(&archive.row(), &app.zone, target, &mut out).map_err(Failure::command)?;
+            format.render(&archive.row(), &app.zone, target, &mut out).map_err(Failure::render)?;
         }
     }
     print_bytes(&out)
@@ -102,7 +109,7 @@ fn print_json(
             rows.push(row.into());
         }
     }
-    app.print_json(basic_json(session).with("archives", rows))
+    app.print_json(session.json().with("archives", rows))
 }
 
 /// The archives by the values of these keys, in the order in which each group's first archive comes.
@@ -128,25 +135,16 @@ fn value(archive: &Archive, key: &str) -> String {
     lossy(&raw).0.into_owned()
 }
 
-fn quoted(value: &str) -> String {
-    let quote = if value.contains('\'') && !value.contains('"') { '"' } else { '\'' };
-    let mut text = String::from(quote);
-    for c in value.chars() {
-        match c {
-            '\\' => text.push_str("\\\\"),
-            c if c == quote => text.extend(['\\', c]),
-            c if c.is_control() => text.extend(c.escape_default()),
-            c => text.push(c),
-        }
-    }
-    text.push(quote);
-    text
-}
-
 fn group_keys(text: &str) -> Result<GroupBy, String> {
-    let key = |name: &str| {
-        let known = GROUP_KEYS.iter().find(|key| **key == name).copied();
-        known.ok_or_else(|| format!("Invalid group by key: {name}, valid keys are: {}", GROUP_KEYS.join(", ")))
-    };
-    text.split(',').map(key).collect::<Result<_, _>>().map(GroupBy)
+    let mut keys = Vec::new();
+    for name in text.split(',').filter(|_| !matches!(text, "" | "none")) {
+        let Some(key) = GROUP_KEYS.iter().find(|key| **key == name).copied() else {
+            return Err(format!("Invalid group-by key: {name} (valid keys: {})", GROUP_KEYS.join(", ")));
+        };
+        if keys.contains(&key) {
+            return Err(format!("Duplicate group-by key: {name}"));
+        }
+        keys.push(key);
+    }
+    Ok(GroupBy(keys))
 }

@@ -1,6 +1,9 @@
-use crate::app::{App, print};
+//! `version`: of the client and of the server (command line, section 1.2).
+
+use crate::app::App;
 use crate::failure::Failure;
-use crate::json::Object;
+use crate::output::json::Object;
+use crate::output::stdout::print;
 use clap::Args;
 use portaborg_core::limits::BORG_VERSION;
 

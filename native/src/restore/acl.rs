@@ -3,18 +3,18 @@
 use super::owner::Names;
 
 /// The name of the extended attribute that holds the access list.
-pub(super) const ACCESS: &str = "system.posix_acl_access";
+pub const ACCESS: &str = "system.posix_acl_access";
 /// The name of the extended attribute that holds a directory's default list.
-pub(super) const DEFAULT: &str = "system.posix_acl_default";
+pub const DEFAULT: &str = "system.posix_acl_default";
 
 /// The text is no access control list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct InvalidAcl;
+pub struct InvalidAcl;
 
 /// The binary list that `text` means here; empty if it has no entry.
 ///
 /// Named entries are looked up locally and fall back to the stored number, which always counts with `numeric_ids`.
-pub(super) fn to_xattr(text: &[u8], numeric_ids: bool, names: &mut Names) -> Result<Vec<u8>, InvalidAcl> {
+pub fn to_xattr(text: &[u8], numeric_ids: bool, names: &mut Names) -> Result<Vec<u8>, InvalidAcl> {
     let mut entries = Vec::new();
     for line in text.split(|&byte| byte == b'\n') {
         let line = line.trim_ascii();

@@ -6,7 +6,7 @@ use super::flags;
 use super::owner::Names;
 use super::problem::Cause;
 use super::target::Place;
-use portaborg_core::item::Item;
+use portaborg_core::item::{Item, Pairs};
 use portaborg_core::time::{NANOS_PER_SEC, Timestamp};
 use rustix::fs::{
     AtFlags, Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown, fsetxattr, futimens, utimensat,
@@ -15,10 +15,10 @@ use rustix::io::Errno;
 use std::os::fd::BorrowedFd;
 
 /// What is set on an object once it is there, as far as it was stored and is asked for.
-pub(super) struct Attributes {
+pub struct Attributes {
     owner: (Option<Uid>, Option<Gid>),
     mode: Mode,
-    xattrs: Vec<(Vec<u8>, Vec<u8>)>,
+    xattrs: Pairs,
     acls: Vec<(&'static str, Result<Vec<u8>, InvalidAcl>)>,
     #[cfg(target_os = "macos")]
     birthtime: Option<Timestamp>,
@@ -27,7 +27,7 @@ pub(super) struct Attributes {
 }
 
 /// What attributes are set on.
-pub(super) enum Object<'a> {
+pub enum Object<'a> {
     /// A regular file or a directory, open.
     Open(BorrowedFd<'a>),
     /// A symbolic link, by its name.
@@ -38,7 +38,7 @@ pub(super) enum Object<'a> {
 
 impl Attributes {
     /// What `item` says. With `flags_inherited`, flags may have to be cleared, too.
-    pub(super) fn new(item: &Item, options: &Options, flags_inherited: bool, names: &mut Names) -> Attributes {
+    pub fn new(item: &Item, options: &Options, flags_inherited: bool, names: &mut Names) -> Attributes {
         let mut acls = Vec::new();
         if options.acls && cfg!(target_os = "linux") {
             for (name, text) in [(acl::ACCESS, &item.acl.access), (acl::DEFAULT, &item.acl.default)] {
@@ -60,7 +60,7 @@ impl Attributes {
     }
 
     /// Takes out the flags that forbid further changes, for [`flags::set`] later; the others stay.
-    pub(super) fn take_guarding_flags(&mut self) -> Option<u32> {
+    pub fn take_guarding_flags(&mut self) -> Option<u32> {
         let stored = self.flags.filter(|stored| stored & flags::GUARDING != 0)?;
         self.flags = Some(stored & !flags::GUARDING);
         Some(stored)
@@ -72,7 +72,7 @@ impl Attributes {
     /// mode because a file that its owner can't write to takes none of the owner's. The mode comes before the access
     /// control list because it would change that. The flags come last because they can forbid everything else. A failed
     /// change of owner is no problem of the item: Borg ignores it, too, and sets the whole mode nevertheless.
-    pub(super) fn apply(&self, object: &Object<'_>) -> Vec<Cause> {
+    pub fn apply(&self, object: &Object<'_>) -> Vec<Cause> {
         let mut problems = Vec::new();
         let attrs = |errno| Cause::Os { operation: "attrs", errno, file: None };
         let (owner, group) = self.owner;

@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 ///
 /// Unlike Borg's, the target itself (item `.`) is left last and keeps its times; and `a` is left before `ab` is made.
 #[derive(Default)]
-pub(super) struct Directories(Vec<Open>);
+pub struct Directories(Vec<Open>);
 
 struct Open {
     /// Below the target; empty for the target itself.
@@ -24,7 +24,7 @@ struct Open {
 }
 
 impl Restorer {
-    pub(super) fn begin_directory(&mut self, item: &Item, path: &[u8]) -> Result<Begun, Problem> {
+    pub fn begin_directory(&mut self, item: &Item, path: &[u8]) -> Result<Begun, Problem> {
         if !path.is_empty() {
             let place = self.place(item, path)?;
             let make = || mkdirat(&place.parent, place.name, Mode::RWXU);
@@ -54,7 +54,7 @@ impl Restorer {
     }
 
     /// Leaves the directories that `path` does not lie in.
-    pub(super) fn leave_directories(&mut self, path: &[u8]) {
+    pub fn leave_directories(&mut self, path: &[u8]) {
         let contains = |open: &Open| !path.is_empty() && (open.path.is_empty() || is_below(path, &open.path));
         while let Some(open) = self.directories.0.pop_if(|open| !contains(open)) {
             self.leave(open);
@@ -62,7 +62,7 @@ impl Restorer {
     }
 
     /// Leaves all directories, the deepest first.
-    pub(super) fn leave_all_directories(&mut self) {
+    pub fn leave_all_directories(&mut self) {
         while let Some(open) = self.directories.0.pop() {
             self.leave(open);
         }

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// Unless it is [finished](Self::finish), it is removed again: a file is there completely or not at all. Names that later
 /// items of the same `hlid` were given meanwhile stay; so it should be finished before they begin.
-pub(crate) struct OpenFile {
+pub struct OpenFile {
     file: Option<File>,
     parent: Arc<OwnedFd>,
     name: Vec<u8>,
@@ -34,14 +34,9 @@ pub(crate) struct OpenFile {
 }
 
 impl OpenFile {
-    /// The item's path.
-    pub(crate) fn path(&self) -> &[u8] {
-        &self.path
-    }
-
     /// Appends content, chunk by chunk: a chunk of zeros becomes a hole if holes are asked for. After an error the file
-    /// can only be [abandoned](Self::abandon).
-    pub(crate) fn write(&mut self, data: &[u8]) -> Result<(), Problem> {
+    /// can only be dropped.
+    pub fn write(&mut self, data: &[u8]) -> Result<(), Problem> {
         if self.sparse && is_zero(data) {
             return self.skip(data.len() as u64);
         }
@@ -49,7 +44,7 @@ impl OpenFile {
     }
 
     /// Appends `len` bytes of zeros, as a hole if holes are asked for.
-    pub(crate) fn zeros(&mut self, len: u64) -> Result<(), Problem> {
+    pub fn zeros(&mut self, len: u64) -> Result<(), Problem> {
         if self.sparse {
             return self.skip(len);
         }
@@ -63,7 +58,7 @@ impl OpenFile {
     }
 
     /// Gives the complete file its attributes and closes it. What fails is returned; the file stays.
-    pub(crate) fn finish(mut self) -> Vec<Problem> {
+    pub fn finish(mut self) -> Vec<Problem> {
         let Some(file) = self.file.take() else { return Vec::new() };
         let mut causes = Vec::new();
         if self.ends_in_hole
@@ -82,9 +77,6 @@ impl OpenFile {
         }
         causes.into_iter().map(|cause| Problem { path: self.path.clone(), cause }).collect()
     }
-
-    /// Removes the file, because its content can't be completed.
-    pub(crate) fn abandon(self) {}
 
     fn put(&mut self, data: &[u8]) -> Result<(), Problem> {
         let end = self.end_of(data.len() as u64)?;
@@ -128,7 +120,7 @@ impl Drop for OpenFile {
 }
 
 impl Restorer {
-    pub(super) fn begin_file(&mut self, item: &Item, path: &[u8]) -> Result<Begun, Problem> {
+    pub fn begin_file(&mut self, item: &Item, path: &[u8]) -> Result<Begun, Problem> {
         let place = self.place(item, path)?;
         match self.link(item, &place)? {
             Linked::No => {}

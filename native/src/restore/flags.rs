@@ -6,9 +6,9 @@ const UF_IMMUTABLE: u32 = 0x2;
 const UF_APPEND: u32 = 0x4;
 
 /// The flags that forbid further hard links to a file, and further entries in a directory.
-pub(super) const GUARDING: u32 = UF_IMMUTABLE | UF_APPEND;
+pub const GUARDING: u32 = UF_IMMUTABLE | UF_APPEND;
 
-pub(super) use system::{are_inherited, set};
+pub use system::{are_inherited, set};
 
 #[cfg(target_os = "linux")]
 mod system {
@@ -26,7 +26,7 @@ mod system {
     /// Sets the three flags that Borg knows and leaves the file system's others as they are.
     ///
     /// Without the privilege for the guarding ones, only "no dump" is set. File systems without flags are no error.
-    pub(crate) fn set(file: impl AsFd, bsdflags: u32) -> Result<(), Errno> {
+    pub fn set(file: impl AsFd, bsdflags: u32) -> Result<(), Errno> {
         let Ok(current) = ioctl_getflags(&file) else { return Ok(()) };
         let wanted = |influenced: &[(u32, IFlags)]| {
             influenced.iter().fold(current.bits(), |bits, &(bsd, linux)| {
@@ -47,7 +47,7 @@ mod system {
     }
 
     /// Whether new objects in the directory get a flag from it.
-    pub(crate) fn are_inherited(directory: impl AsFd) -> bool {
+    pub fn are_inherited(directory: impl AsFd) -> bool {
         ioctl_getflags(directory).is_ok_and(|flags| flags.contains(IFlags::NODUMP))
     }
 }
@@ -58,12 +58,12 @@ mod system {
     use std::os::fd::AsFd;
 
     /// Flags can't be set here yet; it is said of each object that had some.
-    pub(crate) fn set(_file: impl AsFd, bsdflags: u32) -> Result<(), Errno> {
+    pub fn set(_file: impl AsFd, bsdflags: u32) -> Result<(), Errno> {
         if bsdflags == 0 { Ok(()) } else { Err(Errno::OPNOTSUPP) }
     }
 
     /// Nothing is inherited.
-    pub(crate) fn are_inherited(_directory: impl AsFd) -> bool {
+    pub fn are_inherited(_directory: impl AsFd) -> bool {
         false
     }
 }

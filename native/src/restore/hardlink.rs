@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the first item of each `hlid` made, and where. Ids are kept as digests: an archive may hold long ones.
 #[derive(Default)]
-pub(super) struct HardLinks {
+pub struct HardLinks {
     first: HashMap<Digest, First>,
     made: HashMap<Inode, Digest>,
 }
@@ -30,8 +30,8 @@ struct First {
 /// Identifies an object even if its inode number is given to another one after its removal, where the file system tells
 /// when it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Identity {
-    pub(super) inode: Inode,
+pub struct Identity {
+    pub inode: Inode,
     format_bits: u32,
     birth: Option<(i64, u32)>,
 }
@@ -45,7 +45,7 @@ struct What {
 }
 
 /// What became of an attempt to link.
-pub(super) enum Linked {
+pub enum Linked {
     /// There is nothing to link to: the item is extracted in full.
     No,
     /// It is another name of the first one now.
@@ -59,7 +59,7 @@ type Digest = [u8; 32];
 impl HardLinks {
     /// Remembers what was made for `item` if it is the first of its `hlid`. The flag that is returned is to be raised if
     /// its content turns out to be incomplete.
-    pub(super) fn remember(&mut self, item: &Item, path: &[u8], identity: Identity) -> Option<Arc<AtomicBool>> {
+    pub fn remember(&mut self, item: &Item, path: &[u8], identity: Identity) -> Option<Arc<AtomicBool>> {
         let id = digest_of_id(item)?;
         if self.first.contains_key(&id) {
             return None;
@@ -71,7 +71,7 @@ impl HardLinks {
     }
 
     /// Must be called when a name of this inode is removed: its number may be given to another object.
-    pub(super) fn forget_inode(&mut self, inode: Inode) {
+    pub fn forget_inode(&mut self, inode: Inode) {
         if let Some(id) = self.made.remove(&inode) {
             self.first.remove(&id);
         }
@@ -104,12 +104,12 @@ impl What {
 
 impl Identity {
     /// Of what is at `place`, not followed if it is a symbolic link.
-    pub(super) fn at(place: &Place<'_>) -> Result<Identity, Errno> {
+    pub fn at(place: &Place<'_>) -> Result<Identity, Errno> {
         Identity::examine(place.parent.as_fd(), place.name, AtFlags::SYMLINK_NOFOLLOW, || place.stat())
     }
 
     /// Of an open file.
-    pub(super) fn of_file(file: &impl AsFd) -> Result<Identity, Errno> {
+    pub fn of_file(file: &impl AsFd) -> Result<Identity, Errno> {
         Identity::examine(file.as_fd(), b"", EMPTY_PATH, || fstat(file))
     }
 
@@ -150,7 +150,7 @@ impl Restorer {
     ///
     /// An item that says something else than the first one is never linked. Where a link can't be made, the item is
     /// extracted in full: its content matters more than the link.
-    pub(super) fn link(&mut self, item: &Item, place: &Place<'_>) -> Result<Linked, Problem> {
+    pub fn link(&mut self, item: &Item, place: &Place<'_>) -> Result<Linked, Problem> {
         let Some(first) = digest_of_id(item).and_then(|id| self.links.first.get(&id)).cloned() else {
             return Ok(Linked::No);
         };

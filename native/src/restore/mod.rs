@@ -19,8 +19,8 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use file::OpenFile;
-pub(crate) use problem::{Cause, Problem};
+pub use file::OpenFile;
+pub use problem::{Cause, Problem};
 
 use attributes::Attributes;
 use directory::Directories;
@@ -37,25 +37,25 @@ use target::{Place, Refusal, Target, file_type, mode};
 
 /// What is restored, and how (command line, section 1.2, `extract`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Options {
+pub struct Options {
     /// Owners and access control lists by number, not by name.
-    pub(crate) numeric_ids: bool,
+    pub numeric_ids: bool,
     /// File flags are set.
-    pub(crate) flags: bool,
+    pub flags: bool,
     /// Access control lists are set.
-    pub(crate) acls: bool,
+    pub acls: bool,
     /// Extended attributes are set.
-    pub(crate) xattrs: bool,
+    pub xattrs: bool,
     /// Chunks of nothing but zeros become holes.
-    pub(crate) sparse: bool,
+    pub sparse: bool,
     /// Files that are there already, with the right mode, size and modification time, are kept.
-    pub(crate) continue_extraction: bool,
+    pub continue_extraction: bool,
     /// Bits that parent directories don't get which must be made although the archive has no item for them.
-    pub(crate) umask: u32,
+    pub umask: u32,
 }
 
 /// An extraction into one directory.
-pub(crate) struct Restorer {
+pub struct Restorer {
     target: Target,
     options: Options,
     names: Names,
@@ -68,7 +68,7 @@ pub(crate) struct Restorer {
 }
 
 /// What [`Restorer::begin`] did with an item.
-pub(crate) enum Begun {
+pub enum Begun {
     /// The object is there. A directory gets its attributes when the items in it are done.
     Done,
     /// It was there already, and the extraction is continued.
@@ -114,7 +114,7 @@ impl Default for Options {
 
 impl Restorer {
     /// Extracts into the directory `target`, which must exist.
-    pub(crate) fn open(target: &Path, options: Options) -> io::Result<Restorer> {
+    pub fn open(target: &Path, options: Options) -> io::Result<Restorer> {
         let target = Target::open(target, options.umask)?;
         Ok(Restorer {
             flags_inherited: options.flags && flags::are_inherited(target.root()),
@@ -132,7 +132,7 @@ impl Restorer {
     ///
     /// An error is the end of this item only. Lesser problems, also of directories that are left for it, are given by
     /// [`take_problems`](Self::take_problems).
-    pub(crate) fn begin(&mut self, item: &Item) -> Result<Begun, Problem> {
+    pub fn begin(&mut self, item: &Item) -> Result<Begun, Problem> {
         let fail = |cause| Problem { path: item.path.clone(), cause };
         let path = relative(&item.path).map_err(fail)?;
         self.leave_directories(&path);
@@ -148,13 +148,13 @@ impl Restorer {
     }
 
     /// The lesser problems since the last call, in order.
-    pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
+    pub fn take_problems(&mut self) -> Vec<Problem> {
         std::mem::take(&mut self.problems)
     }
 
     /// Gives the remaining directories their attributes, deepest first, and returns all problems not taken yet.
     /// All files must be finished before.
-    pub(crate) fn finish(mut self) -> Vec<Problem> {
+    pub fn finish(mut self) -> Vec<Problem> {
         self.leave_all_directories();
         for guarded in std::mem::take(&mut self.guarded) {
             if let Err(errno) = self.guard(&guarded) {

@@ -8,25 +8,25 @@ use std::os::unix::ffi::OsStrExt;
 
 /// The numbers of local users and groups by name. Each name is looked up once.
 #[derive(Default)]
-pub(super) struct Names {
+pub struct Names {
     users: HashMap<Vec<u8>, Option<u32>>,
     groups: HashMap<Vec<u8>, Option<u32>>,
 }
 
 impl Names {
     /// Number of the local user of that name.
-    pub(super) fn user(&mut self, name: &[u8]) -> Option<u32> {
+    pub fn user(&mut self, name: &[u8]) -> Option<u32> {
         look_up(&mut self.users, name, |name| uzers::get_user_by_name(name).map(|user| user.uid()))
     }
 
     /// Number of the local group of that name.
-    pub(super) fn group(&mut self, name: &[u8]) -> Option<u32> {
+    pub fn group(&mut self, name: &[u8]) -> Option<u32> {
         look_up(&mut self.groups, name, |name| uzers::get_group_by_name(name).map(|group| group.gid()))
     }
 
     /// Who shall own the item: the local owner of the stored name unless `numeric_ids`, else the stored number; `None`
     /// leaves it as it is (data layer, section 11.3).
-    pub(super) fn owner(&mut self, item: &Item, numeric_ids: bool) -> (Option<Uid>, Option<Gid>) {
+    pub fn owner(&mut self, item: &Item, numeric_ids: bool) -> (Option<Uid>, Option<Gid>) {
         let by_name = !numeric_ids;
         let user = item.user.as_deref().filter(|_| by_name).and_then(|name| self.user(name));
         let group = item.group.as_deref().filter(|_| by_name).and_then(|name| self.group(name));

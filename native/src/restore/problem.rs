@@ -1,22 +1,23 @@
 //! What can go wrong with one item, worded as Borg words it.
 
+use portaborg_core::text::Repr;
 use rustix::io::Errno;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// A warning about one item; the others are still extracted (command line, section 3.3).
 ///
 /// Its text, without the item's path in front, is what [`Display`](fmt::Display) gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub struct Problem {
     /// The item's path as it was extracted.
-    pub(crate) path: Vec<u8>,
+    pub path: Vec<u8>,
     /// What happened.
-    pub(crate) cause: Cause,
+    pub cause: Cause,
 }
 
 /// Why an item, or a part of it, could not be restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Cause {
+pub enum Cause {
     /// A parent directory is a symbolic link or another thing that is no directory. Borg never writes such an archive.
     SymlinkParent,
     /// The path contains `..`. Borg never writes such an archive.
@@ -65,7 +66,7 @@ pub(crate) enum Cause {
 
 impl Problem {
     /// The exit code that this warning stands for.
-    pub(crate) fn exit_code(&self) -> i32 {
+    pub fn exit_code(&self) -> i32 {
         match &self.cause {
             Cause::Xattr { .. } | Cause::Times(_) | Cause::Flags(_) => 1,
             Cause::SymlinkParent => 108,
@@ -80,7 +81,7 @@ impl Problem {
     }
 
     /// The message id that this warning carries in JSON logs; Borg gives none to failed attributes.
-    pub(crate) fn msgid(&self) -> Option<&'static str> {
+    pub fn msgid(&self) -> Option<&'static str> {
         Some(match self.exit_code() {
             1 => return None,
             108 => "BackupSymlinkParentError",
@@ -116,7 +117,7 @@ impl fmt::Display for Problem {
             }
             Cause::Os { operation, errno, file } => {
                 write!(f, "{operation}: {}", PythonError(*errno))?;
-                file.as_ref().map_or(Ok(()), |file| write!(f, ": {}", PythonRepr(file)))
+                file.as_ref().map_or(Ok(()), |file| write!(f, ": {}", Repr(file)))
             }
             Cause::Size { stated, written } => {
                 write!(f, "Size inconsistency detected: size {stated}, chunks size {written}")
@@ -128,7 +129,7 @@ impl fmt::Display for Problem {
                 f,
                 "not hard linked, extracted by itself: it differs from {} of the same hard link id \
                  (malicious or corrupted archive)",
-                PythonRepr(first)
+                Repr(first)
             ),
             Cause::Xattr { name, value_bytes, errno } => {
                 write!(f, "when setting extended attribute {}: ", String::from_utf8_lossy(name))?;
@@ -157,46 +158,6 @@ impl fmt::Display for PythonError {
         let suffix = format!(" (os error {number})");
         write!(f, "[Errno {number}] {}", text.strip_suffix(&suffix).unwrap_or(&text))
     }
-}
-
-/// A path as Python's `repr` prints it: quoted, with everything escaped that can't be printed or is not UTF-8.
-struct PythonRepr<'a>(&'a [u8]);
-
-impl fmt::Display for PythonRepr<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let quote = if self.0.contains(&b'\'') && !self.0.contains(&b'"') { '"' } else { '\'' };
-        f.write_char(quote)?;
-        for chunk in self.0.utf8_chunks() {
-            for char in chunk.valid().chars() {
-                match char {
-                    '\\' => f.write_str("\\\\")?,
-                    '\n' => f.write_str("\\n")?,
-                    '\r' => f.write_str("\\r")?,
-                    '\t' => f.write_str("\\t")?,
-                    _ if char == quote => write!(f, "\\{char}")?,
-                    _ if is_printable(char) => f.write_char(char)?,
-                    _ => match u32::from(char) {
-                        code @ ..=0xff => write!(f, "\\x{code:02x}")?,
-                        code @ ..=0xffff => write!(f, "\\u{code:04x}")?,
-                        code => write!(f, "\\U{code:08x}")?,
-                    },
-                }
-            }
-            for byte in chunk.invalid() {
-                write!(f, "\\udc{byte:02x}")?;
-            }
-        }
-        f.write_char(quote)
-    }
-}
-
-/// Whether a terminal shows the character as itself: neither a control character, nor one that turns or hides text, nor
-/// a blank other than the space.
-fn is_printable(char: char) -> bool {
-    let invisible = matches!(u32::from(char),
-        0xad | 0x600..=0x605 | 0x61c | 0x6dd | 0x70f | 0x180e | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f
-        | 0xfeff | 0xfff9..=0xfffb | 0xe0001..=0xe007f | 0xe000..=0xf8ff | 0xf_0000..=0x10_ffff);
-    !invisible && !char.is_control() && (char == ' ' || !char.is_whitespace())
 }
 
 #[cfg(test)]
@@ -234,19 +195,5 @@ mod tests {
         let size = Problem { path: Vec::new(), cause: Cause::Size { stated: 5, written: 3 } };
         assert_eq!((size.exit_code(), size.msgid()), (102, Some("BackupError")));
         assert_eq!(size.to_string(), "Size inconsistency detected: size 5, chunks size 3");
-    }
-
-    /// Compared with Python 3's `repr(os.fsdecode(...))`.
-    #[test]
-    fn paths_are_quoted_as_python_does() {
-        for (path, text) in [
-            (&b"it's"[..], r#""it's""#),
-            (b"it's \"x\"", r#"'it\'s "x"'"#),
-            (b"a\\b\n\x1b[0m\x7f", r"'a\\b\n\x1b[0m\x7f'"),
-            (b"\xff\xc3\xa4", "'\\udcff\u{e4}'"),
-            ("\u{202e}\u{a0}\u{85}".as_bytes(), r"'\u202e\xa0\x85'"),
-        ] {
-            assert_eq!(PythonRepr(path).to_string(), text);
-        }
     }
 }

@@ -10,7 +10,7 @@ use rustix::fs::symlinkat;
 use rustix::io::Errno;
 
 impl Restorer {
-    pub(super) fn make_special(&mut self, item: &Item, file_type: FileType, path: &[u8]) -> Result<Begun, Problem> {
+    pub fn make_special(&mut self, item: &Item, file_type: FileType, path: &[u8]) -> Result<Begun, Problem> {
         let missing = |what| Problem { path: item.path.clone(), cause: Cause::Missing(what) };
         let place = self.place(item, path)?;
         match self.link(item, &place)? {

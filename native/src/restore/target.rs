@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// An open target directory. Whatever happens below it is relative to a directory that was reached from it name by name.
-pub(super) struct Target {
+pub struct Target {
     root: Arc<OwnedFd>,
     absolute: Vec<u8>,
     beneath: Beneath,
@@ -20,7 +20,7 @@ pub(super) struct Target {
 
 /// How a path of several components is opened without following symbolic links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beneath {
+pub enum Beneath {
     /// The kernel does it in one call (Linux 5.6 and later).
     #[cfg(target_os = "linux")]
     Openat2,
@@ -29,18 +29,18 @@ pub(super) enum Beneath {
 }
 
 /// A name in an open directory.
-pub(super) struct Place<'a> {
+pub struct Place<'a> {
     /// The directory.
-    pub(super) parent: Arc<OwnedFd>,
+    pub parent: Arc<OwnedFd>,
     /// The last component of `path`.
-    pub(super) name: &'a [u8],
+    pub name: &'a [u8],
     /// The whole path below the target.
-    pub(super) path: &'a [u8],
+    pub path: &'a [u8],
 }
 
 /// Why a directory below the target can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub enum Refusal {
     /// A component is a symbolic link or another thing that is no directory.
     NotADirectory,
     /// The system refused.
@@ -51,7 +51,7 @@ impl Target {
     /// Opens the directory `path`; symbolic links in `path` itself are the user's, and followed.
     ///
     /// `umask` is taken from the mode of directories that must be made although the archive has no item for them.
-    pub(super) fn open(path: &Path, umask: u32) -> io::Result<Target> {
+    pub fn open(path: &Path, umask: u32) -> io::Result<Target> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = openat(CWD, path, flags, Mode::empty())?;
         Ok(Target {
@@ -64,12 +64,12 @@ impl Target {
     }
 
     /// The target directory itself.
-    pub(super) fn root(&self) -> &Arc<OwnedFd> {
+    pub fn root(&self) -> &Arc<OwnedFd> {
         &self.root
     }
 
     /// The absolute path of an item, for messages.
-    pub(super) fn absolute(&self, path: &[u8]) -> Vec<u8> {
+    pub fn absolute(&self, path: &[u8]) -> Vec<u8> {
         let mut absolute = self.absolute.clone();
         if absolute.last() != Some(&b'/') {
             absolute.push(b'/');
@@ -79,25 +79,25 @@ impl Target {
     }
 
     /// Where the object `path` belongs. Missing parent directories are made.
-    pub(super) fn place<'a>(&mut self, path: &'a [u8]) -> Result<Place<'a>, Refusal> {
+    pub fn place<'a>(&mut self, path: &'a [u8]) -> Result<Place<'a>, Refusal> {
         let (parent, name) = split(path);
         Ok(Place { parent: self.directory(parent, true)?, name, path })
     }
 
     /// Where the object `path` is, if its parent directory is still there.
-    pub(super) fn existing_place<'a>(&mut self, path: &'a [u8]) -> Result<Place<'a>, Refusal> {
+    pub fn existing_place<'a>(&mut self, path: &'a [u8]) -> Result<Place<'a>, Refusal> {
         let (parent, name) = split(path);
         Ok(Place { parent: self.directory(parent, false)?, name, path })
     }
 
     /// Must be called when the directory `path` was removed: what is at `path` from now on is another object.
-    pub(super) fn forget(&mut self, path: &[u8]) {
+    pub fn forget(&mut self, path: &[u8]) {
         self.recent.retain(|(recent, _)| recent != path && !is_below(recent, path));
     }
 
     /// Goes component by component from now on, as on a system without `openat2`.
     #[cfg(test)]
-    pub(super) fn go_stepwise(&mut self) {
+    pub fn go_stepwise(&mut self) {
         self.beneath = Beneath::Stepwise;
     }
 
@@ -153,12 +153,12 @@ impl Target {
 
 impl Place<'_> {
     /// What is there, not followed if it is a symbolic link.
-    pub(super) fn stat(&self) -> Result<Stat, Errno> {
+    pub fn stat(&self) -> Result<Stat, Errno> {
         statat(&self.parent, self.name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
     /// Opens the directory that is there, for its attributes.
-    pub(super) fn open_directory(&self) -> Result<OwnedFd, Errno> {
+    pub fn open_directory(&self) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         openat(&self.parent, self.name, flags, Mode::empty())
     }
@@ -168,7 +168,7 @@ impl Place<'_> {
     /// This goes through a descriptor that only names the object: nobody can put a link in its place meanwhile, a pipe
     /// does not block, and a directory need not be readable.
     #[cfg(target_os = "linux")]
-    pub(super) fn change_mode(&self, mode: Mode) -> Result<(), Errno> {
+    pub fn change_mode(&self, mode: Mode) -> Result<(), Errno> {
         use rustix::fs::{chmodat, fstat};
         let node = openat(&self.parent, self.name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
         match file_type(&fstat(&node)?) {
@@ -179,12 +179,12 @@ impl Place<'_> {
 
     /// Changes the mode of what is there and is no symbolic link.
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn change_mode(&self, mode: Mode) -> Result<(), Errno> {
+    pub fn change_mode(&self, mode: Mode) -> Result<(), Errno> {
         rustix::fs::chmodat(&self.parent, self.name, mode, AtFlags::SYMLINK_NOFOLLOW)
     }
 
     /// Removes what is there: an empty directory or anything else.
-    pub(super) fn remove(&self, stat: &Stat) -> Result<(), Errno> {
+    pub fn remove(&self, stat: &Stat) -> Result<(), Errno> {
         let flags = if file_type(stat) == FileType::Directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         unlinkat(&self.parent, self.name, flags)
     }
@@ -202,13 +202,13 @@ impl Beneath {
 }
 
 /// The type of what was examined.
-pub(super) fn file_type(stat: &Stat) -> FileType {
+pub fn file_type(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
 /// The type and the permissions of what was examined.
 #[allow(clippy::useless_conversion, reason = "the field is narrower on macOS")]
-pub(super) fn mode(stat: &Stat) -> u32 {
+pub fn mode(stat: &Stat) -> u32 {
     stat.st_mode.into()
 }
 
@@ -236,7 +236,7 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// Whether `path` lies strictly below the directory `ancestor`.
-pub(super) fn is_below(path: &[u8], ancestor: &[u8]) -> bool {
+pub fn is_below(path: &[u8], ancestor: &[u8]) -> bool {
     path.len() > ancestor.len() && path.starts_with(ancestor) && path[ancestor.len()] == b'/'
 }
 

@@ -73,7 +73,7 @@ fn a_size_beyond_every_file_system_is_refused() {
     file.zeros(i64::MAX as u64).unwrap();
     assert_eq!(file.zeros(1).unwrap_err().to_string(), "write: [Errno 27] File too large");
     assert_eq!(file.write(b"x").unwrap_err().exit_code(), 104);
-    file.abandon();
+    drop(file);
     assert!(!place.at("f").exists());
 }
 
@@ -103,7 +103,7 @@ fn a_file_is_private_until_it_is_complete_and_gone_if_it_never_is() {
     let Ok(Begun::File(open)) = extraction.0.begin(&file("h", b"x").0) else { panic!() };
     fs::remove_file(place.at("h")).unwrap();
     fs::write(place.at("h"), "somebody's").unwrap();
-    open.abandon();
+    drop(open);
     assert_eq!(fs::read(place.at("h")).unwrap(), b"somebody's");
 }
 

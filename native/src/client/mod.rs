@@ -1,0 +1,6 @@
+//! The client's surroundings: its machine and user, its own files, and how it comes by passphrases.
+
+pub mod dirs;
+pub mod host;
+pub mod passphrase;
+pub mod random;

@@ -1,0 +1,48 @@
+//! Choosing archives (command line, section 0.2).
+
+use clap::Args;
+
+/// Which archives a command means (command line, section 0.2).
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Archive filters")]
+pub struct ArchiveFilters {
+    /// only consider archives matching all patterns. See "borg help match-archives".
+    #[arg(short = 'a', long, value_name = "PATTERN")]
+    pub match_archives: Vec<String>,
+
+    /// Comma-separated list of sorting keys; valid keys are: timestamp, archive, name, id, tags, host, user
+    /// (default: timestamp)
+    #[arg(long, value_name = "KEYS")]
+    pub sort_by: Option<String>,
+
+    /// consider the first N archives after other filters are applied
+    #[arg(long, value_name = "N", value_parser = positive, conflicts_with = "last")]
+    pub first: Option<usize>,
+
+    /// consider the last N archives after other filters are applied
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub last: Option<usize>,
+
+    /// consider archives between the oldest archive's timestamp and (oldest + TIMESPAN), e.g., 7d or 12m.
+    #[arg(long, value_name = "TIMESPAN", conflicts_with = "newest")]
+    pub oldest: Option<String>,
+
+    /// consider archives between the newest archive's timestamp and (newest - TIMESPAN), e.g., 7d or 12m.
+    #[arg(long, value_name = "TIMESPAN")]
+    pub newest: Option<String>,
+
+    /// consider archives older than (now - TIMESPAN), e.g., 7d or 12m.
+    #[arg(long, value_name = "TIMESPAN", conflicts_with = "newer")]
+    pub older: Option<String>,
+
+    /// consider archives newer than (now - TIMESPAN), e.g., 7d or 12m.
+    #[arg(long, value_name = "TIMESPAN")]
+    pub newer: Option<String>,
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a positive number is expected".into()),
+        Ok(number) => Ok(number),
+    }
+}

@@ -1,0 +1,182 @@
+//! Choosing archives of an open repository (command line, sections 0.2 and 5.2).
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::options::archive_filters::ArchiveFilters;
+use crate::output::format::archive::ArchiveRow;
+use crate::repository::folder::Folder;
+use crate::repository::session::Session;
+use jiff::tz::TimeZone;
+use portaborg_core::archive::ArchiveMeta;
+use portaborg_core::bytes::lossy;
+use portaborg_core::id::ArchiveId;
+use portaborg_core::repo::{ArchiveEntry, ArchiveProblem, ChunkReader, ReadError, list_archives};
+use portaborg_core::select::{Candidate, SelectError, Selection, SortKey, Zones, select_one};
+use portaborg_core::store::{Ready, now};
+use portaborg_core::time::Timestamp;
+use std::str::FromStr;
+
+/// A reader of a repository in a local folder.
+pub type Reader<'r> = ChunkReader<'r, Ready<Folder>>;
+
+/// An archive, as commands see it: one that can't be used has a name that says so.
+#[derive(Debug, Clone)]
+pub struct Archive(ArchiveEntry);
+
+impl Archive {
+    /// What is said of it, if that can be had.
+    pub fn meta(&self) -> Option<&ArchiveMeta> {
+        self.0.meta.as_ref().ok()
+    }
+
+    /// Why nothing can be said of it.
+    pub fn problem(&self) -> Option<&ArchiveProblem> {
+        self.0.meta.as_ref().err()
+    }
+
+    /// Whether it is authentic but makes no sense, which Borg has no name for.
+    pub fn is_unusable(&self) -> bool {
+        matches!(self.problem(), Some(ArchiveProblem::Meta(_)))
+    }
+
+    /// What a format can say of it.
+    pub fn row(&self) -> ArchiveRow<'_> {
+        ArchiveRow { id: self.id(), name: self.name(), time: self.time(), meta: self.meta() }
+    }
+
+    /// What is said of it, or the failure that nothing is.
+    pub fn require_meta(&self, location: &str) -> Result<&ArchiveMeta, Failure> {
+        match &self.0.meta {
+            Ok(meta) => Ok(meta),
+            Err(ArchiveProblem::Read(error)) => Err(Failure::read(error.clone(), self.id(), location)),
+            Err(ArchiveProblem::Meta(error)) => Err(Failure::integrity(format_args!("Archive {}: {error}", self.id()))),
+        }
+    }
+}
+
+impl Candidate for Archive {
+    fn id(&self) -> ArchiveId {
+        self.0.id
+    }
+
+    fn name(&self) -> &[u8] {
+        match &self.0.meta {
+            Ok(meta) => &meta.name,
+            Err(ArchiveProblem::Read(ReadError::NotIndexed | ReadError::PackMissing { .. })) => {
+                b"archive-does-not-exist"
+            }
+            Err(_) => b"archive-metadata-has-integrity-error",
+        }
+    }
+
+    fn user(&self) -> &[u8] {
+        self.meta().map_or(&[], |meta| &meta.username)
+    }
+
+    fn host(&self) -> &[u8] {
+        self.meta().map_or(&[], |meta| &meta.hostname)
+    }
+
+    fn tags(&self) -> impl Iterator<Item = &[u8]> {
+        self.meta().into_iter().flat_map(|meta| &meta.tags).map(Vec::as_slice)
+    }
+
+    fn time(&self) -> Timestamp {
+        self.meta().map_or(Timestamp::default(), |meta| meta.time.time)
+    }
+}
+
+/// All archives, or the soft-deleted ones. What makes one unusable in a way that Borg has no name for is warned of.
+pub fn list(app: &App, session: &Session, reader: &mut Reader<'_>, deleted: bool) -> Result<Vec<Archive>, Failure> {
+    let listing = now(list_archives(reader, deleted)).map_err(|error| Failure::store(error, &session.location))?;
+    for stray in listing.strays {
+        let text = format!("archives/{stray} is not the name of an archive, it is passed over.");
+        app.warning(&text);
+    }
+    for archive in &listing.archives {
+        match &archive.meta {
+            Err(ArchiveProblem::Meta(error)) => {
+                app.warning(&format!("Archive {} can not be used: {error}.", archive.id));
+            }
+            Err(ArchiveProblem::Read(error)) => {
+                app.info(&format!("Archive {} can not be read: {error}.", archive.id));
+            }
+            Ok(_) => {}
+        }
+    }
+    Ok(listing.archives.into_iter().map(Archive).collect())
+}
+
+/// The archives that the filters, and a NAME if there is one, leave, in the order that is asked for.
+pub fn considered(
+    app: &App,
+    archives: Vec<Archive>,
+    name: Option<&str>,
+    filters: &ArchiveFilters,
+) -> Result<Vec<Archive>, Failure> {
+    let selection = selection(app, name, filters)?;
+    selection.select(archives, app.now(), &SystemZones(&app.zone)).map_err(select_failure)
+}
+
+/// The one archive that NAME and the patterns mean.
+pub fn one(app: &App, archives: Vec<Archive>, name: &str, patterns: &[String]) -> Result<Archive, Failure> {
+    let mut all = Vec::new();
+    for pattern in patterns.iter().map(String::as_str).chain([name]) {
+        all.push(app.replace_placeholders(pattern)?);
+    }
+    select_one(&all, archives, &SystemZones(&app.zone)).map_err(select_failure)
+}
+
+/// Lists the archives and chooses the one that NAME means.
+pub fn find_one(app: &App, session: &Session, reader: &mut Reader<'_>, name: &str) -> Result<Archive, Failure> {
+    let archives = list(app, session, reader, false)?;
+    one(app, archives, name, &[])
+}
+
+fn selection(app: &App, name: Option<&str>, filters: &ArchiveFilters) -> Result<Selection, Failure> {
+    let mut patterns = Vec::new();
+    for pattern in filters.match_archives.iter().map(String::as_str).chain(name) {
+        patterns.push(app.replace_placeholders(pattern)?);
+    }
+    Ok(Selection {
+        patterns,
+        older: parsed(&filters.older, "--older")?,
+        newer: parsed(&filters.newer, "--newer")?,
+        oldest: parsed(&filters.oldest, "--oldest")?,
+        newest: parsed(&filters.newest, "--newest")?,
+        sort_by: SortKey::parse_list(filters.sort_by.as_deref().unwrap_or("timestamp"))
+            .map_err(|error| Failure::new(2, "Error", format!("error: argument --sort-by: {error}")))?,
+        first: filters.first,
+        last: filters.last,
+        reverse: false,
+    })
+}
+
+fn parsed<T: FromStr<Err: std::fmt::Display>>(text: &Option<String>, option: &str) -> Result<Option<T>, Failure> {
+    let parse = |text: &String| {
+        text.parse().map_err(|error| Failure::new(2, "Error", format!("error: argument {option}: {error}")))
+    };
+    text.as_ref().map(parse).transpose()
+}
+
+fn select_failure(error: SelectError) -> Failure {
+    Failure::command(error)
+}
+
+/// An archive's name for a message.
+pub fn shown_name(archive: &Archive) -> String {
+    lossy(archive.name()).0.into_owned()
+}
+
+/// Time zones of this system.
+struct SystemZones<'a>(&'a TimeZone);
+
+impl Zones for SystemZones<'_> {
+    fn local(&self) -> TimeZone {
+        self.0.clone()
+    }
+
+    fn named(&self, name: &str) -> Option<TimeZone> {
+        TimeZone::get(name).ok()
+    }
+}

@@ -1,0 +1,172 @@
+//! A repository in a local folder (repository layer, section 1.5).
+
+use crate::repository::store_stats::StoreStats;
+use portaborg_core::name::{Entry, Key, Namespace};
+use portaborg_core::repo::Repository;
+use portaborg_core::store::{BlockingStore, BlockingStoreMut, Ready, StoreError, StoreErrorKind};
+use portaborg_core::time::Timestamp;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// Objects lie at most this deep below their namespace; what lies deeper is none.
+const MAX_DEPTH: usize = 3;
+/// What is being written, and what was when a writer died.
+const TEMPORARY_SUFFIX: &str = "tmp";
+
+/// A repository in a local folder.
+pub type LocalRepository = Repository<Ready<Folder>>;
+
+/// The folder.
+#[derive(Debug)]
+pub struct Folder {
+    root: PathBuf,
+    /// The file read last: packs are read piece by piece.
+    last: Mutex<Option<(Key, File)>>,
+    stats: Mutex<StoreStats>,
+}
+
+impl Folder {
+    /// The folder at this path, which must be one.
+    pub fn open(root: &Path) -> io::Result<Self> {
+        if fs::metadata(root)?.is_dir() {
+            Ok(Folder { root: root.into(), last: Mutex::new(None), stats: Mutex::default() })
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
+        }
+    }
+
+    /// What was done so far.
+    pub fn stats(&self) -> StoreStats {
+        *self.stats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self, update: impl FnOnce(&mut StoreStats)) {
+        update(&mut self.stats.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn path(&self, key: &Key) -> PathBuf {
+        self.root.join(key.path())
+    }
+
+    fn read_at(&self, key: &Key, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        // Only packs never change under their name.
+        let file = match last.take() {
+            Some((name, file)) if name == *key && matches!(key, Key::Pack(_)) => file,
+            _ => File::open(self.path(key))?,
+        };
+        let left = file.metadata()?.len().saturating_sub(offset);
+        let mut bytes = vec![0; len.min(usize::try_from(left).unwrap_or(usize::MAX))];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match file.read_at(&mut bytes[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        bytes.truncate(filled);
+        *last = Some((*key, file));
+        Ok(bytes)
+    }
+
+    fn write_whole(&self, key: &Key, content: &[u8]) -> io::Result<()> {
+        let path = self.path(key);
+        let unique = getrandom::u64().map_err(io::Error::other)?;
+        let temporary = path.with_extension(format!("{unique:016x}.{TEMPORARY_SUFFIX}"));
+        let create = || fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary);
+        let file = match create() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let parent = path.parent().expect("objects lie in namespaces");
+                fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+                create()
+            }
+            other => other,
+        }?;
+        let stored = file.write_all_at(content, 0).and_then(|()| fs::rename(&temporary, &path));
+        if stored.is_err() {
+            let _ = fs::remove_file(&temporary); // the error that counts is the first one
+        }
+        stored
+    }
+}
+
+impl BlockingStore for Folder {
+    fn read(&self, key: &Key, offset: u64, len: usize) -> Result<Vec<u8>, StoreError> {
+        let began = Instant::now();
+        let read = self.read_at(key, offset, len);
+        self.count(|stats| stats.load.add(began.elapsed(), read.as_ref().map_or(0, Vec::len)));
+        read.map_err(|error| store_error(error, key.to_string()))
+    }
+
+    fn list(&self, namespace: Namespace) -> Result<Vec<Entry>, StoreError> {
+        let began = Instant::now();
+        let mut entries = Vec::new();
+        match list_into(&self.root.join(namespace.name()), 0, &mut entries) {
+            Err(error) if !is_missing(&error) => return Err(store_error(error, namespace.name().into())),
+            _ => {}
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        self.count(|stats| stats.list.add(began.elapsed(), 0));
+        Ok(entries)
+    }
+}
+
+impl BlockingStoreMut for Folder {
+    fn write(&self, key: &Key, content: &[u8]) -> Result<(), StoreError> {
+        let began = Instant::now();
+        let written = self.write_whole(key, content);
+        self.count(|stats| stats.store.add(began.elapsed(), content.len()));
+        written.map_err(|error| store_error(error, key.to_string()))
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        let began = Instant::now();
+        let removed = fs::remove_file(self.path(key));
+        self.count(|stats| stats.delete.add(began.elapsed(), 0));
+        removed.map_err(|error| store_error(error, key.to_string()))
+    }
+}
+
+fn list_into(folder: &Path, depth: usize, entries: &mut Vec<Entry>) -> io::Result<()> {
+    for file in fs::read_dir(folder)? {
+        let file = file?;
+        let metadata = match fs::metadata(file.path()) {
+            Ok(metadata) => metadata,
+            Err(error) if is_missing(&error) => continue, // removed meanwhile
+            Err(error) => return Err(error),
+        };
+        let name = file.file_name();
+        let Some(name) = name.to_str() else { continue };
+        if metadata.is_dir() {
+            if depth < MAX_DEPTH {
+                list_into(&file.path(), depth + 1, entries)?;
+            }
+            continue;
+        }
+        let modified = Timestamp { secs: metadata.mtime(), nanos: metadata.mtime_nsec() as u32 };
+        // A storage that keeps no times says 0.
+        let modified = Some(modified).filter(|modified| modified.secs != 0);
+        entries.extend(Entry::from_name(name, metadata.len(), modified));
+    }
+    Ok(())
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn store_error(error: io::Error, name: String) -> StoreError {
+    let kind = match error.kind() {
+        _ if is_missing(&error) => StoreErrorKind::NotFound,
+        io::ErrorKind::PermissionDenied => StoreErrorKind::Denied,
+        io::ErrorKind::ReadOnlyFilesystem => StoreErrorKind::ReadOnly,
+        _ => StoreErrorKind::Failed,
+    };
+    StoreError { name, kind, detail: error.to_string() }
+}

@@ -1,0 +1,11 @@
+//! Repositories as commands use them: reached, locked and unlocked, with their archives.
+
+pub mod archives;
+pub mod engine;
+pub mod folder;
+pub mod items;
+pub mod keys;
+pub mod location;
+pub mod security;
+pub mod session;
+pub mod store_stats;

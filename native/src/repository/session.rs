@@ -1,0 +1,278 @@
+//! Opening a repository for a command: config, key, lock, security, index (repository layer, section 2.5).
+
+use crate::app::App;
+use crate::client::host;
+use crate::client::random;
+use crate::failure::{Failure, blocker};
+use crate::interrupt;
+use crate::output::json::Object;
+use crate::output::log::{Level, Message, STATS};
+use crate::repository::engine::Native;
+use crate::repository::folder::{Folder, LocalRepository};
+use crate::repository::keys::{FoundKey, UnlockedKey, find_keys, unlock_any};
+use crate::repository::location::Location;
+use crate::repository::security::{self, Facts};
+use portaborg_core::crypto::{Keys, SessionId};
+use portaborg_core::index::ChunkIndex;
+use portaborg_core::key::KeyLocation;
+use portaborg_core::object::Opener;
+use portaborg_core::repo::{ChunkReader, LockError, LockRequest, LockStep, Locker, Repository, load_index, peek_locks};
+use portaborg_core::store::{Ready, StoreErrorKind, now};
+use std::env;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether the lock is old enough to be written anew.
+const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+/// What `BORG_ASSERT_ID` may name.
+const ASSERT_ID_PLACES: [&str; 4] = ["read", "repair", "transfer", "rechunk"];
+
+/// An open repository and the key to it.
+pub struct Session {
+    /// The repository.
+    pub repository: LocalRepository,
+    /// Where it lies, as shown to users.
+    pub location: String,
+    /// The secrets.
+    pub keys: Keys,
+    /// The key that was unlocked; `None` with `authenticated_no_key`.
+    pub key: Option<UnlockedKey>,
+    /// All keys of the repository, in the order they are tried.
+    pub key_sources: Vec<FoundKey>,
+    /// Decompressors.
+    pub engine: Native,
+}
+
+/// What kind of lock a command needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lock {
+    /// Others may read and add.
+    Shared,
+    /// No one else may be there.
+    Exclusive,
+}
+
+/// A lock that is held, or the knowledge that none can be.
+pub struct Held<'s> {
+    locker: Option<Locker<'s>>,
+    repository: &'s LocalRepository,
+    looked_at: Instant,
+}
+
+impl Session {
+    /// Reads the config and unlocks the key.
+    pub fn open(app: &App) -> Result<Session, Failure> {
+        let (repository, location) = open_repository(app)?;
+        let suite = repository.config.suite.ok_or_else(|| {
+            let text = format!("Repository {location} has no key information in its config.");
+            Failure::new(54, "RepositoryKeyInfoMissing", text)
+        })?;
+        let key_sources = find_keys(app, &repository, &location)?;
+        let (keys, key) = if skips_keys() && Keys::lost(suite).is_some() {
+            let keys = Keys::lost(suite).expect("just seen to be there");
+            (keys, None)
+        } else {
+            let (keys, key) = unlock_any(app, &repository, &location, &key_sources, suite)?;
+            (keys, Some(key))
+        };
+        Ok(Session { repository, location, keys, key, key_sources, engine: Native })
+    }
+
+    /// Takes a lock. Where none can be written, reading goes on without one, with a warning.
+    pub fn lock(&self, app: &App, lock: Lock) -> Result<Held<'_>, Failure> {
+        let request =
+            LockRequest { exclusive: lock == Lock::Exclusive, owner: host::owner(), is_alive: &host::is_alive };
+        let locker = Locker::new(&self.keys, request);
+        // Whatever ends the wait, dropping this leaves no lock behind.
+        let mut held = Held { locker: Some(locker), repository: &self.repository, looked_at: Instant::now() };
+        let began = Instant::now();
+        let wait = Duration::from_secs(app.common.lock_wait.max(0) as u64);
+        loop {
+            let Some(locker) = &mut held.locker else { return Ok(held) };
+            let timed_out = began.elapsed() >= wait;
+            match now(locker.step(&self.repository, app.now(), fresh_session()?, timed_out)) {
+                Ok(LockStep::Acquired) => return Ok(held),
+                Ok(LockStep::Wait(millis)) => interrupt::sleep(Duration::from_millis(millis.into()))?,
+                Ok(LockStep::WaitLong) => {
+                    let millis = 1000 + getrandom::u32().unwrap_or_default() % 4000;
+                    let left = wait.saturating_sub(began.elapsed());
+                    interrupt::sleep(Duration::from_millis(millis.into()).min(left))?;
+                }
+                Err(LockError::Store(error))
+                    if matches!(error.kind, StoreErrorKind::Denied | StoreErrorKind::ReadOnly) =>
+                {
+                    self.warn_of_no_lock(app, &error.detail)?;
+                    held.locker = None;
+                }
+                Err(error) => return Err(Failure::lock(error, &self.location)),
+            }
+            held.refresh(app)?; // an exclusive lock may wait long for older shared ones
+        }
+    }
+
+    /// Compares the repository with what is remembered of it.
+    pub fn assert_secure(&self, app: &App) -> Result<(), Failure> {
+        let facts = Facts {
+            repository: self.repository.id(),
+            location: &self.location,
+            suite: self.keys.suite(),
+            key_location: self.key_location(),
+            empty_passphrase: self.key.is_some_and(|key| key.empty_passphrase),
+        };
+        security::assert_secure(app, &facts)
+    }
+
+    /// Loads the chunk index and gives a reader of chunks. Damage that leaves most of the index is told of.
+    pub fn reader(&self, app: &App, held: &Held<'_>) -> Result<ChunkReader<'_, Ready<Folder>>, Failure> {
+        let mut observe = |damage| app.fail(&Failure::index_damage(damage, &self.location));
+        let index = now(load_index(&self.repository, &mut self.opener(), &mut observe));
+        self.reader_with(held, index.map_err(|error| Failure::index(error, &self.location))?)
+    }
+
+    /// Gives a reader of chunks with an index that is loaded already.
+    pub fn reader_with(&self, held: &Held<'_>, index: ChunkIndex) -> Result<ChunkReader<'_, Ready<Folder>>, Failure> {
+        let assert_ids = asserts_ids()?;
+        let mut reader = ChunkReader::new(&self.repository, &self.keys, &self.engine, index);
+        reader.assert_ids(assert_ids);
+        if !held.is_locked() {
+            reader.without_lock();
+        }
+        Ok(reader)
+    }
+
+    /// Opens objects and store objects.
+    pub fn opener(&self) -> Opener<'_> {
+        Opener::new(&self.keys, &self.engine)
+    }
+
+    /// Where the unlocked key is.
+    pub fn key_location(&self) -> Option<KeyLocation> {
+        self.key.map(|key| self.key_sources[key.number].source.location)
+    }
+
+    /// The unlocked key's file, if it is in one.
+    pub fn key_file(&self) -> Option<&Path> {
+        self.key.and_then(|key| self.key_sources[key.number].file.as_deref())
+    }
+
+    /// What every JSON document of a repository begins with (command line, section 3.5).
+    pub fn json(&self) -> Object {
+        let suite = self.keys.suite();
+        let mut encryption =
+            Object::new().with("encryption", suite.encryption_name()).with("id_hash", suite.id_hash.name());
+        if let Some(file) = self.key_file() {
+            encryption.set("keyfile", file.display().to_string());
+        }
+        let repository =
+            Object::new().with("id", self.repository.id().to_string()).with("location", self.location.as_str());
+        Object::new().with("repository", repository).with("encryption", encryption)
+    }
+
+    /// Prints what was read from the repository.
+    pub fn show_stats(&self, app: &App) {
+        for line in self.repository.store.0.stats().lines(app.units()) {
+            app.log.message(&Message::new(Level::Info, STATS, line));
+        }
+    }
+
+    fn warn_of_no_lock(&self, app: &App, why: &str) -> Result<(), Failure> {
+        let mut text = format!(
+            "Repository {} can not be locked ({why}): reading without a lock, \
+             what others change meanwhile may be missing.",
+            self.location
+        );
+        let holders = now(peek_locks(&self.repository, &self.keys, app.now()));
+        let holders = holders.map_err(|error| Failure::store(error, &self.location))?;
+        let exclusive = holders.iter().filter(|holder| holder.lock.as_ref().is_none_or(|lock| lock.exclusive));
+        for holder in exclusive {
+            text.push_str(&format!(" It is in use: {}.", blocker(holder)));
+        }
+        app.warning(&text);
+        Ok(())
+    }
+}
+
+impl Held<'_> {
+    /// Whether there is a lock at all.
+    pub fn is_locked(&self) -> bool {
+        self.locker.is_some()
+    }
+
+    /// Shows others that we are still alive; to be called often, which costs nothing.
+    pub fn refresh(&mut self, app: &App) -> Result<(), Failure> {
+        let Some(locker) = self.locker.as_mut().filter(|_| self.looked_at.elapsed() >= LOOK_INTERVAL) else {
+            return Ok(());
+        };
+        self.looked_at = Instant::now();
+        let refreshed = now(locker.refresh(self.repository, app.now(), fresh_session()?));
+        refreshed.map_err(|error| Failure::lock(error, &app.location()))
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let Some(locker) = &mut self.locker {
+            // A lock that can't be removed is found stale by others, since its owner is gone.
+            let _ = now(locker.release(self.repository));
+        }
+    }
+}
+
+/// Random bytes that no other session has.
+pub fn fresh_session() -> Result<SessionId, Failure> {
+    random::bytes()
+}
+
+/// Reads the config alone.
+pub fn open_repository(app: &App) -> Result<(LocalRepository, String), Failure> {
+    let text = app
+        .common
+        .repo
+        .as_deref()
+        .filter(|text| !text.is_empty())
+        .ok_or_else(|| Failure::error("missing repository, please use --repo or BORG_REPO env var!"))?;
+    let text = app.replace_placeholders(text)?;
+    let here = env::current_dir().unwrap_or_default();
+    let location =
+        Location::parse(&text, &here).map_err(|error| Failure::new(2, "Error", format!("Error: {error}")))?;
+    let shown = location.to_string();
+    let folder = match Folder::open(&location.path) {
+        Ok(folder) => folder,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(Failure::new(21, "Repository.PathPermissionDenied", format!("Permission denied to {shown}.")));
+        }
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Err(Failure::new(13, "Repository.DoesNotExist", format!("Repository {shown} does not exist.")));
+        }
+        Err(error) => return Err(Failure::error(format_args!("{shown}: {error}"))),
+    };
+    match now(Repository::open(Ready(folder))) {
+        Ok(repository) => Ok((repository, shown)),
+        Err(error) => Err(Failure::open(error, &shown)),
+    }
+}
+
+fn skips_keys() -> bool {
+    env::var("BORG_WORKAROUNDS").is_ok_and(|list| list.split(',').any(|name| name.trim() == "authenticated_no_key"))
+}
+
+/// Whether ids are verified on normal reads (data layer, section 5.1).
+fn asserts_ids() -> Result<bool, Failure> {
+    let Ok(list) = env::var("BORG_ASSERT_ID") else { return Ok(false) };
+    let places: Vec<&str> = list.split(',').map(str::trim).filter(|place| !place.is_empty()).collect();
+    let valid = ASSERT_ID_PLACES.join(", ");
+    for place in &places {
+        if *place == "verify_data" {
+            return Err(Failure::error(format_args!(
+                "BORG_ASSERT_ID: verify_data: always verifies, can not be configured. Valid place names are: {valid}."
+            )));
+        }
+        if !ASSERT_ID_PLACES.contains(place) {
+            return Err(Failure::error(format_args!(
+                "BORG_ASSERT_ID: {place}: unknown place name. Valid place names are: {valid}."
+            )));
+        }
+    }
+    Ok(places.contains(&"read"))
+}
