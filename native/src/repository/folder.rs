@@ -39,6 +39,13 @@ impl Folder {
         }
     }
 
+    /// Whether locks can be written here at all. It may still fail for another reason, such as a full disk.
+    pub fn takes_locks(&self) -> io::Result<()> {
+        let locks = self.root.join(Namespace::Locks.name());
+        let folder = if locks.is_dir() { locks } else { self.root.clone() };
+        Ok(rustix::fs::access(folder, rustix::fs::Access::WRITE_OK)?)
+    }
+
     /// What was done so far.
     pub fn stats(&self) -> StoreStats {
         *self.stats.lock().unwrap_or_else(PoisonError::into_inner)

@@ -86,6 +86,10 @@ impl Session {
         let locker = Locker::new(&self.keys, request);
         // Whatever ends the wait, dropping this leaves no lock behind.
         let mut held = Held { locker: Some(locker), repository: &self.repository, looked_at: Instant::now() };
+        if let Err(error) = self.repository.store.0.takes_locks() {
+            self.warn_of_no_lock(app, &error.to_string())?;
+            held.locker = None;
+        }
         let began = Instant::now();
         let wait = Duration::from_secs(app.common.lock_wait.max(0) as u64);
         loop {
@@ -182,8 +186,11 @@ impl Session {
              what others change meanwhile may be missing.",
             self.location
         );
-        let holders = now(peek_locks(&self.repository, &self.keys, app.now()));
-        let holders = holders.map_err(|error| Failure::store(error, &self.location))?;
+        let holders = match now(peek_locks(&self.repository, &self.keys, app.now())) {
+            // Who may not look either has been warned.
+            Err(error) if error.kind == StoreErrorKind::Denied => Vec::new(),
+            holders => holders.map_err(|error| Failure::store(error, &self.location))?,
+        };
         let exclusive = holders.iter().filter(|holder| holder.lock.as_ref().is_none_or(|lock| lock.exclusive));
         for holder in exclusive {
             text.push_str(&format!(" It is in use: {}.", blocker(holder)));
