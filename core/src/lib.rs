@@ -3,13 +3,65 @@
 //! This crate does no I/O, starts no thread, reads no clock and draws no randomness of its own: a *face* (the native
 //! program, WebAssembly) lends it those through [`store::Store`] and arguments. It is `no_std` with `alloc`.
 //!
+//! # Example
+//!
+//! The archives of a repository in a folder, and the files in the first one:
+//!
+//! ```no_run
+//! use portaborg_core::codec::PureRust;
+//! use portaborg_core::crypto::Kdf;
+//! use portaborg_core::name::{Entry, Key, Namespace};
+//! use portaborg_core::object::Opener;
+//! use portaborg_core::repo::{self, ChunkReader, ItemStream, Repository};
+//! use portaborg_core::store::{BlockingStore, Ready, StoreError, StoreErrorKind, now};
+//! use std::{fs, io};
+//!
+//! struct Folder(&'static str);
+//!
+//! impl BlockingStore for Folder {
+//!     fn read(&self, key: &Key, offset: u64, len: usize) -> Result<Vec<u8>, StoreError> {
+//!         let stored = fs::read(format!("{}/{}", self.0, key.path())).map_err(|error| StoreError {
+//!             name: key.to_string(),
+//!             kind: match error.kind() {
+//!                 io::ErrorKind::NotFound => StoreErrorKind::NotFound,
+//!                 _ => StoreErrorKind::Failed,
+//!             },
+//!             detail: error.to_string(),
+//!         })?;
+//!         Ok(stored.into_iter().skip(offset as usize).take(len).collect())
+//!     }
+//!
+//!     fn list(&self, namespace: Namespace) -> Result<Vec<Entry>, StoreError> {
+//!         let files = fs::read_dir(format!("{}/{}", self.0, namespace.name())).into_iter().flatten();
+//!         Ok(files.flatten().filter_map(|file| Entry::from_name(file.file_name().to_str()?, 0, None)).collect())
+//!     }
+//! }
+//!
+//! let repository = now(Repository::open(Ready(Folder("/backup"))))?;
+//! let suite = repository.config.suite.ok_or("no suite")?;
+//! let sources = now(repo::repository_keys(&repository.store, repository.id()))?;
+//! let unlocked = repo::unlock(&sources, b"passphrase", Kdf::Stored, suite, repository.id())?;
+//! let mut opener = Opener::new(&unlocked.keys, &PureRust);
+//! let index = now(repo::load_index(&repository, &mut opener, &mut |damage| eprintln!("{damage:?}")))?;
+//! let mut reader = ChunkReader::new(&repository, &unlocked.keys, &PureRust, index);
+//! for archive in now(repo::list_archives(&mut reader, false))?.archives {
+//!     let meta = archive.meta?;
+//!     println!("{} {}", archive.id, String::from_utf8_lossy(&meta.name));
+//!     let mut items = ItemStream::new(&meta.item_ptrs);
+//!     while let Some(item) = now(items.next(&mut reader)) {
+//!         println!("    {}", String::from_utf8_lossy(&item?.path));
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Code map
 //!
 //! A floor imports only from the floors below it.
 //!
 //! | floor | modules |
 //! | - | - |
-//! | 0 ground | [`bytes`] [`id`] [`limits`] [`time`] |
+//! | 0 ground | [`bytes`] [`id`] [`limits`] [`time`] [`tuning`] |
 //! | 1 transforms: bytes to bytes, texts | [`codec`] [`crypto`] [`msgpack`] [`text`] |
 //! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
@@ -28,6 +80,7 @@ pub mod bytes;
 pub mod id;
 pub mod limits;
 pub mod time;
+pub mod tuning;
 
 pub mod codec;
 pub mod crypto;

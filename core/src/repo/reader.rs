@@ -10,11 +10,10 @@ use crate::limits::MAX_DATA_SIZE;
 use crate::name::{Key, Namespace};
 use crate::object::{ObjectError, ObjectMeta, ObjectType, Opener};
 use crate::store::{Store, StoreError};
+use crate::tuning::Tuning;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-/// How much of a pack is read at once where its objects are wanted one after another.
-const READ_AHEAD_BYTES: usize = 1 << 20;
 /// How many chunks of zeros are remembered.
 const KNOWN_ZEROS: usize = 64;
 
@@ -30,6 +29,7 @@ pub struct ChunkReader<'r, S> {
     object: Vec<u8>,
     plaintext: Vec<u8>,
     zeros: Vec<(ChunkId, usize)>,
+    tuning: Tuning,
     assert_ids: bool,
     lockless: Lockless,
 }
@@ -127,6 +127,7 @@ impl<'r, S: Store> ChunkReader<'r, S> {
             object: Vec::new(),
             plaintext: Vec::new(),
             zeros: Vec::new(),
+            tuning: Tuning::default(),
             assert_ids: false,
             lockless: Lockless::No,
         }
@@ -238,7 +239,7 @@ impl<'r, S: Store> ChunkReader<'r, S> {
         }
         if self.window.get(pack, offset, expected).is_none() {
             let follows = self.window.pack == Some(pack) && self.window.offset <= offset;
-            let len = if follows { expected.max(READ_AHEAD_BYTES) } else { expected };
+            let len = self.tuning.read_bytes(expected, follows);
             let bytes = match self.repository.store.read(&Key::Pack(pack), offset, len).await {
                 Err(error) if error.is_not_found() => return Err(ReadError::PackMissing { pack }),
                 other => other?,
