@@ -19,6 +19,8 @@ Use \"borg help <topic>\" to get help on:
   match-archives      selection patterns for matching archives
   placeholders        placeholders in repository URLs, archive names, etc.
   environment         environment variables used by borg (short: env)";
+/// Options whose values may well begin with a hyphen, as in `--pattern '- **'`.
+const TAKES_HYPHENS: [&str; 4] = ["format", "pattern", "exclude", "match_archives"];
 /// Commands and options that people know from Borg and will look for.
 const NOT_YET: [&str; 29] = [
     "analyze",
@@ -98,7 +100,7 @@ fn described<O: Args>(command: Command) -> Command {
     command.before_help(format!("{text}{period}"))
 }
 
-/// As Borg does, takes switches that are given twice, and has `usage:` first.
+/// As Borg does, takes switches that are given twice and values that look like options, and has `usage:` first.
 fn tuned(command: Command) -> Command {
     command
         .help_template(TEMPLATE)
@@ -108,6 +110,7 @@ fn tuned(command: Command) -> Command {
                 let id = arg.get_id().clone();
                 arg.overrides_with(id)
             }
+            _ if TAKES_HYPHENS.contains(&arg.get_id().as_str()) => arg.allow_hyphen_values(true),
             _ => arg,
         })
         .mut_subcommands(tuned)
@@ -173,6 +176,12 @@ mod tests {
             let text = complaint_about(line);
             assert!(text.starts_with(wanted) && text.ends_with("\n\nFor more information, try '--help'.\n"), "{text}");
         }
+    }
+
+    #[test]
+    fn values_may_begin_with_a_hyphen() {
+        let line = ["borg", "list", "a", "--pattern", "+ x", "--pattern", "- **", "--format", "- {path}"];
+        assert!(command().try_get_matches_from(line).is_ok());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Where the passphrase comes from (repository layer, section 3.7). It is used exactly as given, and wiped after use.
 
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::output::log::Log;
 use crate::output::prompt;
 use std::env;
@@ -49,15 +50,14 @@ pub fn from_environment() -> Result<Option<Passphrase>, Failure> {
 
 /// Asks at the terminal.
 pub fn ask(question: &str, log: &Log) -> Result<Passphrase, Failure> {
-    match prompt::passphrase(question, log) {
+    let answer = prompt::passphrase(question, log);
+    interrupt::check()?;
+    match answer {
         Ok(passphrase) => Ok(Zeroizing::new(passphrase.as_bytes().to_vec())),
         Err(error) => Err(Failure::new(
             50,
             "NoPassphraseFailure",
-            format!(
-                "Cannot acquire a passphrase: {error}. \
-                 Set one of {TEXT}, {COMMAND} or {FD}, or run it where it can ask."
-            ),
+            format!("{error} Set one of {TEXT}, {COMMAND} or {FD}, or run it where it can ask."),
         )),
     }
 }

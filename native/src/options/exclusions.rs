@@ -54,16 +54,23 @@ fn rules(kind: Kind, value: &OsString) -> Result<Vec<Rule>, Failure> {
     match kind {
         Kind::Exclude => parse_exclude(value.as_bytes()).map(|rule| vec![rule]).map_err(invalid),
         Kind::ExcludeFrom => parse_exclude_file(&read()?).map_err(invalid),
-        Kind::PatternsFrom => Ok(parse_pattern_file(&read()?).map_err(invalid)?.rules),
-        Kind::Pattern => match parse_line(value.as_bytes(), Style::Sh).map_err(invalid)? {
-            Line::Rule(rule) => Ok(vec![rule]),
-            _ => Ok(Vec::new()), // a root, which only create has a use for
-        },
+        Kind::PatternsFrom => Ok(parse_pattern_file(&read()?).map_err(no_command)?.rules),
+        Kind::Pattern => {
+            match parse_line(value.as_bytes(), Style::Sh).map_err(no_command)? {
+                Line::Rule(rule) => Ok(vec![rule]),
+                _ => Ok(Vec::new()), // a root, which only create has a use for
+            }
+        }
     }
 }
 
 fn invalid(error: PatternError) -> Failure {
     Failure::new(2, "Error", format!("error: {error}"))
+}
+
+/// In lines that begin with what to do, as `+ path`, Borg counts mistakes as those of a command.
+fn no_command(error: PatternError) -> Failure {
+    Failure::new(4, "CommandError", error)
 }
 
 impl Args for Exclusions {

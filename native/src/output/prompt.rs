@@ -1,8 +1,14 @@
 //! Questions to the user, with answers from the environment (command line, section 2.3), and passphrases.
 
+use crate::interrupt;
 use crate::output::json::Object;
 use crate::output::log::Log;
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use std::fs::File;
 use std::io::{self, BufRead, Read};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// The usual words for no.
@@ -14,6 +20,8 @@ pub const DEFAULTISH: &[&str] = &["Default", "DEFAULT", "default", "D", "d", ""]
 
 /// Answers are not read beyond this.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024;
+/// How soon a signal is noticed.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 /// Stands for an answer that is not text; in no list of words.
 const NOT_TEXT: &str = "error";
 
@@ -151,23 +159,46 @@ fn set_or_not(set: bool) -> &'static str {
     if set { "set" } else { "not set" }
 }
 
-/// Asks for a passphrase on the terminal, without echo; without a terminal, reads a line of standard input.
+/// Asks for a passphrase on the terminal, without echo; without a terminal, reads a line of standard input. A signal ends the
+/// wait.
 pub fn passphrase(prompt: &str, log: &Log) -> Result<Zeroizing<String>, NoPassphrase> {
-    let answer = log.bars().suspend(|| match rpassword::prompt_password(prompt) {
-        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof && !has_terminal() => {
+    let answer = match File::open("/dev/tty") {
+        Ok(terminal) => log.bars().suspend(|| ask_terminal(prompt, &terminal)),
+        Err(_) => {
             log.prompt(prompt);
-            read_passphrase(&mut io::stdin().lock())
+            until_signal(|| read_passphrase(&mut io::stdin().lock()))
         }
-        answer => answer,
-    });
+    };
     answer.map(Zeroizing::new).map_err(|_| NoPassphrase {
         passphrase_set: std::env::var_os("BORG_PASSPHRASE").is_some(),
         passcommand_set: std::env::var_os("BORG_PASSCOMMAND").is_some(),
     })
 }
 
-fn has_terminal() -> bool {
-    std::fs::File::open("/dev/tty").is_ok()
+fn ask_terminal(prompt: &str, terminal: &File) -> io::Result<String> {
+    let attributes = tcgetattr(terminal);
+    let prompt = prompt.to_owned();
+    let answer = until_signal(move || rpassword::prompt_password(prompt));
+    // An ended wait would leave the terminal without echo.
+    if let (Err(_), Ok(attributes)) = (&answer, attributes) {
+        let _ = tcsetattr(terminal, OptionalActions::Now, &attributes);
+        eprintln!();
+    }
+    answer
+}
+
+/// Reading goes on after a signal, so it is left to a thread, which ends with the program.
+fn until_signal(read: impl FnOnce() -> io::Result<String> + Send + 'static) -> io::Result<String> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(read()));
+    loop {
+        match receiver.recv_timeout(LOOK_INTERVAL) {
+            Ok(answer) => return answer,
+            Err(RecvTimeoutError::Timeout) if interrupt::requested() => return Err(io::ErrorKind::Interrupted.into()),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
 }
 
 fn read_passphrase(input: &mut dyn BufRead) -> io::Result<String> {

@@ -136,10 +136,12 @@ pub fn unlock_any(
     if let Ok(unlocked) = try_one(&Passphrase::default()) {
         return Ok(unlocked);
     }
-    for _ in 0..PASSPHRASE_TRIES {
-        let passphrase = passphrase::ask(&format!("Enter passphrase for key {}: ", key_name(&found[0])), &app.log)?;
+    let key = found[0].file.as_ref().map_or(location.into(), |file| file.display().to_string());
+    for left in (0..PASSPHRASE_TRIES).rev() {
+        let passphrase = passphrase::ask(&format!("Enter passphrase for key {key}: "), &app.log)?;
         match try_one(&passphrase) {
             Ok(unlocked) => return Ok(unlocked),
+            Err(error) if error.is_passphrase() && left > 0 => app.warning("Wrong passphrase, try again."),
             Err(error) if error.is_passphrase() => {}
             Err(error) => return Err(wrong_passphrase(&error, found, kdf)),
         }
