@@ -100,11 +100,12 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
         return Err(Failure::new(2, "Error", "error: Options --progress and --list do not play nicely together."));
     }
     let mut matcher = options.exclusions.matcher(&options.paths)?;
+    let name = app.replace_placeholders(&options.name)?;
     let session = Session::open(app)?;
     let mut held = session.lock(app, Lock::Shared)?;
     session.assert_secure(app)?;
     let mut reader = session.reader(app, &held)?;
-    let archive = archives::find_one(app, &session, &mut reader, &options.name)?;
+    let archive = archives::find_one(app, &session, &mut reader, &name)?;
     let meta = archive.require_meta(&session.location)?;
     let sink = open_sink(options, app.common.umask)?;
     let mut extraction = Extraction { app, options, location: &session.location, sink, progress: None };

@@ -106,11 +106,12 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     };
     let format = ItemFormat::compile(&text).map_err(Failure::command)?;
     let mut matcher = options.exclusions.matcher(&options.paths)?;
+    let name = app.replace_placeholders(&options.name)?;
     let session = Session::open(app)?;
     let mut held = session.lock(app, Lock::Shared)?;
     session.assert_secure(app)?;
     let mut reader = session.reader(app, &held)?;
-    let archive = archives::find_one(app, &session, &mut reader, &options.name)?;
+    let archive = archives::find_one(app, &session, &mut reader, &name)?;
     let meta = archive.require_meta(&session.location)?;
     let conditions = Conditions::new(
         session.keys.suite().type_byte(),

@@ -127,10 +127,11 @@ pub fn one(app: &App, archives: Vec<Archive>, name: &str, patterns: &[String]) -
     select_one(&all, archives, &SystemZones(&app.zone)).map_err(select_failure)
 }
 
-/// Lists the archives and chooses the one that NAME means.
+/// Lists the archives and chooses the one that NAME means, in which placeholders are replaced already: a mistake in them shows
+/// before a passphrase is asked for.
 pub fn find_one(app: &App, session: &Session, reader: &mut Reader<'_>, name: &str) -> Result<Archive, Failure> {
     let archives = list(app, session, reader, false)?;
-    one(app, archives, name, &[])
+    select_one(&[name.into()], archives, &SystemZones(&app.zone)).map_err(select_failure)
 }
 
 fn selection(app: &App, name: Option<&str>, filters: &ArchiveFilters) -> Result<Selection, Failure> {
