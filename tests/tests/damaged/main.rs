@@ -262,6 +262,16 @@ impl<'a> Tried<'a> {
         }
     }
 
+    /// Each file that came out has the content that was backed up.
+    fn nothing_wrong(&self, archive: &IntactArchive, findings: &mut Findings) {
+        for (path, node) in self.tree.iter().filter(|(_, node)| node.size.is_some()) {
+            let item = archive.items.iter().find(|item| item.path.bytes() == *path);
+            findings.check(item.is_some_and(|item| item.sha256 == node.sha256), || {
+                format!("{}: {} is {}", self.outcome.words, String::from_utf8_lossy(path), describe(node))
+            });
+        }
+    }
+
     /// These paths came out as they do from an archive without damage.
     fn intact(&self, paths: &[&str], findings: &mut Findings) {
         let good = self.fixture.expected.reactions.iter().filter(|reaction| reaction.is_sensible());
@@ -291,6 +301,11 @@ impl<'a> Tried<'a> {
     /// The same paths with the same content as the real client's.
     fn extracted_as_the_client(&self, wanted: &BTreeMap<String, String>, findings: &mut Findings) {
         let words = &self.outcome.words;
+        if let (true, Some(archive)) = (wanted.is_empty(), self.fixture.expected.intact_archives.get(&self.command[1]))
+        {
+            // The real client gave up: whoever gets more out of it must get it right.
+            return self.nothing_wrong(archive, findings);
+        }
         let clear = |path: &String| !path.contains("... (");
         for (path, what) in wanted.iter().filter(|(path, _)| clear(path)) {
             let Some(node) = self.tree.get(path.as_bytes()) else {
