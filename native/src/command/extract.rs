@@ -154,7 +154,7 @@ impl<'a> Extraction<'a> {
             let mut item = match next {
                 Ok(item) => item,
                 Err(problem) => {
-                    report(self.app, &problem, self.location);
+                    report(self.app, &problem, "extracted", self.location);
                     continue;
                 }
             };

@@ -6,12 +6,13 @@ use portaborg_core::bytes::lossy;
 use portaborg_core::item::ItemError;
 use portaborg_core::repo::{ItemProblem, ReadError};
 
-/// Tells of a part of an item stream that is missing from what the command gives; the command goes on with the rest.
-pub fn report(app: &App, problem: &ItemProblem, location: &str) {
+/// Tells of a part of an item stream that is missing from what the command gives; the command goes on with the rest. `done`
+/// is what was not done to it, such as `extracted`.
+pub fn report(app: &App, problem: &ItemProblem, done: &str, location: &str) {
     match problem {
         ItemProblem::Item(ItemError::UnsafePath { path }) => {
             let path = lossy(path).0;
-            let text = format!("{path}: not extracted, path contains \"../\" (malicious or corrupted archive)");
+            let text = format!("{path}: not {done}, path contains \"../\" (malicious or corrupted archive)");
             app.warn(109, "BackupPathTraversalError", &text);
         }
         ItemProblem::Pointers { id, source, .. } | ItemProblem::Chunk { id, source, .. } => {
