@@ -58,7 +58,7 @@ impl KeyLocation {
 pub struct KeySource {
     /// Where.
     pub location: KeyLocation,
-    /// The store hash of the text, which names it.
+    /// Under which it is stored: the store hash of the text, unless it is damaged.
     pub name: StoreHash,
     /// The text as found.
     pub text: Vec<u8>,

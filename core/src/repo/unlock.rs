@@ -1,7 +1,7 @@
 //! Finding the key that a passphrase opens.
 
 use super::open::read_whole;
-use crate::crypto::{Kdf, KdfError, Keys, Suite, store_hash};
+use crate::crypto::{Kdf, KdfError, Keys, Suite};
 use crate::id::RepositoryId;
 use crate::key::{KeyError, KeyLocation, KeySource, LockedKey, MAX_TEXT_BYTES, is_key_of};
 use crate::name::{Key, Namespace};
@@ -57,7 +57,7 @@ pub async fn repository_keys<S: Store>(store: &S, repository: RepositoryId) -> R
         }
         match read_whole(store, &Key::RepoKey(name), MAX_TEXT_BYTES).await {
             Ok(text) if is_key_of(&text, repository) => {
-                sources.push(KeySource { location: KeyLocation::Repokey, name: store_hash(&text), text });
+                sources.push(KeySource { location: KeyLocation::Repokey, name, text });
             }
             Ok(_) => {}
             Err(error) if error.is_not_found() => {} // removed meanwhile

@@ -205,8 +205,9 @@ impl Check<'_, '_> {
         if options.verify_data {
             clean &= self.data(&mut reader)?;
         }
-        let all = archives::list(app, session, &mut reader, false)?;
-        let considered = archives::considered(app, all, None, &options.filters)?;
+        let listing = archives::list(app, session, &mut reader, false)?;
+        clean &= listing.makes_sense;
+        let considered = archives::considered(app, listing.archives, None, &options.filters)?;
         warn_of_too_few(app, &options.filters, considered.len());
         let plain = ArchiveFormat::compile(FORMAT).map_err(Failure::command)?;
         let mut missing = MissingChunks::default();

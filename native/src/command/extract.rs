@@ -8,7 +8,7 @@ use crate::options::exclusions::{Exclusions, shown_path};
 use crate::output::log::{LIST, Level, Message};
 use crate::output::progress::{Label, Percent, Unit};
 use crate::output::stdout::write_content;
-use crate::repository::archives::{self, Reader};
+use crate::repository::archives::{self, Archive, Reader};
 use crate::repository::items::report;
 use crate::repository::session::{Held, Lock, Session};
 use crate::restore::{self, Begun, OpenFile, Problem, Restorer};
@@ -108,7 +108,8 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let archive = archives::find_one(app, &session, &mut reader, &name)?;
     let meta = archive.require_meta(&session.location)?;
     let sink = open_sink(options, app.common.umask)?;
-    let mut extraction = Extraction { app, options, location: &session.location, sink, progress: None };
+    let mut extraction =
+        Extraction { app, options, archive: &archive, location: &session.location, sink, progress: None };
     if app.common.progress {
         extraction.begin_progress(meta, &mut matcher, &mut reader)?;
     }
@@ -134,6 +135,7 @@ enum Sink {
 struct Extraction<'a> {
     app: &'a App,
     options: &'a Options,
+    archive: &'a Archive,
     location: &'a str,
     sink: Sink,
     progress: Option<Percent<'a>>,
@@ -154,7 +156,7 @@ impl<'a> Extraction<'a> {
             let mut item = match next {
                 Ok(item) => item,
                 Err(problem) => {
-                    report(self.app, &problem, "extracted", self.location);
+                    report(self.app, self.archive, &problem, "extracted", self.location);
                     continue;
                 }
             };

@@ -44,7 +44,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let held = session.lock(app, Lock::Shared)?;
     session.assert_secure(app)?;
     let mut reader = session.reader(app, &held)?;
-    let all = archives::list(app, &session, &mut reader, false)?;
+    let all = archives::list(app, &session, &mut reader, false)?.archives;
     let considered = match &options.name {
         Some(name) => vec![archives::one(app, all, name, &options.filters.match_archives)?],
         None => archives::considered(app, all, None, &options.filters)?,

@@ -135,7 +135,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
         let item = match next {
             Ok(item) => item,
             Err(problem) => {
-                report(app, &problem, "listed", &session.location);
+                report(app, &archive, &problem, "listed", &session.location);
                 continue;
             }
         };

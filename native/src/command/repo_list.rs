@@ -62,11 +62,11 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let held = session.lock(app, Lock::Shared)?;
     session.assert_secure(app)?;
     let mut reader = session.reader(app, &held)?;
-    let all = archives::list(app, &session, &mut reader, options.deleted)?;
-    let considered = archives::considered(app, all, None, &options.filters)?;
-    if considered.iter().any(Archive::is_unusable) {
+    let listing = archives::list(app, &session, &mut reader, options.deleted)?;
+    if !listing.makes_sense {
         app.status.warn_generic();
     }
+    let considered = archives::considered(app, listing.archives, None, &options.filters)?;
     let group_by = options.group_by.as_ref().map_or(&[][..], |keys| &keys.0);
     let groups = grouped(considered, group_by);
     if options.json {

@@ -34,11 +34,6 @@ impl Archive {
         self.0.meta.as_ref().err()
     }
 
-    /// Whether it is authentic but makes no sense, which Borg has no name for.
-    pub fn is_unusable(&self) -> bool {
-        matches!(self.problem(), Some(ArchiveProblem::Meta(_)))
-    }
-
     /// What a format can say of it.
     pub fn row(&self) -> ArchiveRow<'_> {
         ArchiveRow { id: self.id(), name: self.name(), time: self.time(), meta: self.meta() }
@@ -87,11 +82,10 @@ impl Candidate for Archive {
 }
 
 /// All archives, or the soft-deleted ones. What makes one unusable in a way that Borg has no name for is warned of.
-pub fn list(app: &App, session: &Session, reader: &mut Reader<'_>, deleted: bool) -> Result<Vec<Archive>, Failure> {
+pub fn list(app: &App, session: &Session, reader: &mut Reader<'_>, deleted: bool) -> Result<Listing, Failure> {
     let listing = now(list_archives(reader, deleted)).map_err(|error| Failure::store(error, &session.location))?;
-    for stray in listing.strays {
-        let text = format!("archives/{stray} is not the name of an archive, it is passed over.");
-        app.warning(&text);
+    for stray in &listing.strays {
+        app.warning(&format!("archives/{stray} is not the name of an archive, it is passed over."));
     }
     for archive in &listing.archives {
         match &archive.meta {
@@ -104,7 +98,19 @@ pub fn list(app: &App, session: &Session, reader: &mut Reader<'_>, deleted: bool
             Ok(_) => {}
         }
     }
-    Ok(listing.archives.into_iter().map(Archive).collect())
+    let makes_sense = |archive: &ArchiveEntry| !matches!(archive.meta, Err(ArchiveProblem::Meta(_)));
+    Ok(Listing {
+        makes_sense: listing.strays.is_empty() && listing.archives.iter().all(makes_sense),
+        archives: listing.archives.into_iter().map(Archive).collect(),
+    })
+}
+
+/// The archives of a repository.
+pub struct Listing {
+    /// In order of their ids.
+    pub archives: Vec<Archive>,
+    /// Whether there was nothing that Borg has no name for: a pointer of another name, or authentic metadata without sense.
+    pub makes_sense: bool,
 }
 
 /// The archives that the filters, and a NAME if there is one, leave, in the order that is asked for.
@@ -130,7 +136,7 @@ pub fn one(app: &App, archives: Vec<Archive>, name: &str, patterns: &[String]) -
 /// Lists the archives and chooses the one that NAME means, in which placeholders are replaced already: a mistake in them shows
 /// before a passphrase is asked for.
 pub fn find_one(app: &App, session: &Session, reader: &mut Reader<'_>, name: &str) -> Result<Archive, Failure> {
-    let archives = list(app, session, reader, false)?;
+    let archives = list(app, session, reader, false)?.archives;
     select_one(&[name.into()], archives, &SystemZones(&app.zone)).map_err(select_failure)
 }
 

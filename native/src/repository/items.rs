@@ -2,13 +2,15 @@
 
 use crate::app::App;
 use crate::failure::Failure;
+use crate::repository::archives::{Archive, shown_name};
 use portaborg_core::bytes::lossy;
 use portaborg_core::item::ItemError;
 use portaborg_core::repo::{ItemProblem, ReadError};
+use portaborg_core::select::Candidate;
 
 /// Tells of a part of an item stream that is missing from what the command gives; the command goes on with the rest. `done`
 /// is what was not done to it, such as `extracted`.
-pub fn report(app: &App, problem: &ItemProblem, done: &str, location: &str) {
+pub fn report(app: &App, archive: &Archive, problem: &ItemProblem, done: &str, location: &str) {
     match problem {
         ItemProblem::Item(ItemError::UnsafePath { path }) => {
             let path = lossy(path).0;
@@ -22,7 +24,10 @@ pub fn report(app: &App, problem: &ItemProblem, done: &str, location: &str) {
                 ..failure
             });
         }
-        other => app.fail(&Failure::integrity(format_args!("{other}"))),
+        other => {
+            let (name, id) = (shown_name(archive), archive.id());
+            app.fail(&Failure::integrity(format_args!("Archive {name} {id}: {other}")));
+        }
     }
 }
 
