@@ -53,6 +53,6 @@ fn main() -> ExitCode {
 
 fn run(app: &App, command: &Command) -> Result<(), Failure> {
     interrupt::watch().map_err(|error| Failure::error(format_args!("can not watch for signals: {error}")))?;
-    rustix::process::umask(rustix::fs::Mode::from_raw_mode(app.common.umask & 0o777));
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode((app.common.umask & 0o777) as rustix::fs::RawMode));
     command.run(app, usage::command)
 }
