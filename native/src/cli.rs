@@ -9,9 +9,6 @@ use clap::{ArgAction, Parser, Subcommand};
 /// What `--version` prints: front ends choose their syntax by its first words.
 pub const VERSION: &str = concat!("2.0.0b25 (portaborg ", env!("CARGO_PKG_VERSION"), ")");
 
-/// More are no name of an archive, since it must do as the name of a folder.
-const MAX_NAME_CHARS: usize = 200;
-
 /// Borg 2 backup repositories: list, verify and restore.
 #[derive(Debug, Parser)]
 #[command(name = "borg", bin_name = "portaborg", version = VERSION, disable_help_subcommand = true)]
@@ -71,24 +68,4 @@ impl Command {
             Command::Help(options) => help::run(options, describe()),
         }
     }
-}
-
-/// An archive's NAME: neither a path nor a repository with an archive, as Borg 1 had them.
-pub fn archive_name(text: &str) -> Result<String, String> {
-    let why = if text.is_empty() {
-        "[length < 1]".into()
-    } else if text.chars().count() > MAX_NAME_CHARS {
-        format!("[length > {MAX_NAME_CHARS}]")
-    } else if text.contains(|c| c < ' ') {
-        "[invalid control chars detected]".into()
-    } else if text.contains(['/', '\\', '"', '<', '|', '>', '?', '*']) {
-        let hint =
-            if text.contains("::") { "; give the repository as --repo REPO, and here only the name" } else { "" };
-        format!(r#"[invalid chars detected matching "/\"<|>?*"]{hint}"#)
-    } else if text.starts_with(' ') || text.ends_with(' ') {
-        "[leading or trailing blanks detected]".into()
-    } else {
-        return Ok(text.into());
-    };
-    Err(format!("Invalid archive name: \"{text}\" {why}"))
 }

@@ -180,19 +180,8 @@ fn nothing_names_the_place_where_it_was_written() {
 
 #[test]
 fn the_root_folder_holds_only_what_belongs_there() {
-    let allowed = [
-        "CHANGELOG.md",
-        "Cargo.lock",
-        "Cargo.toml",
-        "LICENSE",
-        "README.md",
-        "core",
-        "native",
-        "rustfmt.toml",
-        "tests",
-        "wasm",
-        "web",
-    ];
+    let allowed =
+        ["CHANGELOG.md", "Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "core", "native", "tests", "wasm", "web"];
     let names = tracked().into_iter().filter_map(|path| path.split('/').next().map(str::to_owned));
     let mut wrong: Vec<String> =
         names.filter(|name| !name.starts_with('.') && !allowed.contains(&name.as_str())).collect();

@@ -1,9 +1,9 @@
 //! `extract`: restores items (command line, section 1.2).
 
 use crate::app::App;
-use crate::cli::archive_name;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::options::archive_name::archive_name;
 use crate::options::exclusions::{Exclusions, shown_path};
 use crate::output::log::{LIST, Level, Message};
 use crate::output::progress::{Label, Percent, Unit};

@@ -1,10 +1,10 @@
 //! `info`: what is known of archives (command line, section 1.2).
 
 use crate::app::App;
-use crate::cli::archive_name;
 use crate::client::dirs;
 use crate::failure::Failure;
 use crate::options::archive_filters::ArchiveFilters;
+use crate::options::archive_name::archive_name;
 use crate::output::display::size::Units;
 use crate::output::display::terminal::Target;
 use crate::output::display::{duration, time};

@@ -1,9 +1,9 @@
 //! `list`: the items of an archive (command line, section 1.2).
 
 use crate::app::App;
-use crate::cli::archive_name;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::options::archive_name::archive_name;
 use crate::options::exclusions::Exclusions;
 use crate::output::display::mode;
 use crate::output::display::terminal::Target;

@@ -1,5 +1,6 @@
 //! Options that several commands share.
 
 pub mod archive_filters;
+pub mod archive_name;
 pub mod common;
 pub mod exclusions;
