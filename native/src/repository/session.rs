@@ -250,7 +250,13 @@ pub fn open_repository(app: &App) -> Result<(LocalRepository, String), Failure> 
             return Err(Failure::new(21, "Repository.PathPermissionDenied", format!("Permission denied to {shown}.")));
         }
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Err(Failure::new(13, "Repository.DoesNotExist", format!("Repository {shown} does not exist.")));
+            let is_file = location.path.is_file();
+            let why = if is_file { ": it is a file, and a repository is a folder" } else { "" };
+            return Err(Failure::new(
+                13,
+                "Repository.DoesNotExist",
+                format!("Repository {shown} does not exist{why}."),
+            ));
         }
         Err(error) => return Err(Failure::error(format_args!("{shown}: {error}"))),
     };
