@@ -10,6 +10,8 @@ here=$(dirname "$(realpath "$0")")
 peers=${BORG_PEERS:-$HOME/.cache/borg-peers}
 program=$(realpath "${1:?a program}"); shift
 python=$peers/venv2/bin/python
+"$python" -c 'import pytest, pytest_timeout, pytest_benchmark, xdist' 2>/dev/null ||
+  "$python" -m pip install -q pytest pytest-timeout pytest-benchmark pytest-xdist || exit 2
 borg=$("$python" -c 'import borg, os; print(os.path.dirname(borg.__file__))') || exit 2
 bin=$(mktemp -d); trap 'rm -rf "$bin"' EXIT
 # The suite removes BORG_* from the environment.
