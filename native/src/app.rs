@@ -90,11 +90,6 @@ impl App {
         self.log.message(&Message { level, name: ARCHIVER, text: text.into(), msgid });
     }
 
-    /// The repository as the user gave it.
-    pub fn location(&self) -> String {
-        self.common.repo.clone().unwrap_or_default()
-    }
-
     /// Replaces `{hostname}`, `{now}` and the like (command line, section 4.2).
     pub fn replace_placeholders(&self, text: &str) -> Result<String, Failure> {
         if !text.contains(['{', '}']) {

@@ -30,6 +30,11 @@ impl Failure {
         Failure::new(2, "Error", format!("Error: {text}"))
     }
 
+    /// An option's value that makes no sense, in the parser's words.
+    pub fn argument(option: &str, error: impl fmt::Display) -> Self {
+        Failure::new(2, "Error", format!("error: argument {option}: {error}"))
+    }
+
     /// Something about the command line that the parser could not see.
     pub fn command(text: impl fmt::Display) -> Self {
         Failure::new(4, "CommandError", format!("Command error: {text}"))

@@ -5,7 +5,7 @@ use crate::id::PackId;
 use crate::index::ChunkIndex;
 use crate::name::{Entry, Key, Namespace};
 use crate::object::Opener;
-use crate::repo::{IndexError, Repository, load_fragments};
+use crate::repo::{IndexError, Repository, exists, load_fragments};
 use crate::store::{Store, StoreError};
 use crate::time::Timestamp;
 use alloc::collections::BTreeSet;
@@ -96,8 +96,7 @@ pub async fn check_packs<S: Store>(
 ) -> Result<PackSummary, StoreError> {
     let store = &repository.store;
     let mut summary = PackSummary::default();
-    let cache = store.list(Namespace::Cache).await?;
-    let invalid = cache.iter().any(|entry| entry.name == "chunkindex-invalid" && !entry.deleted);
+    let invalid = exists(store, &Key::IndexInvalid).await?;
     if invalid && observe(PackFinding::IndexInvalid).is_break() {
         return Ok(summary);
     }

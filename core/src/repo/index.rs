@@ -1,6 +1,6 @@
 //! The chunk index, put together from its fragments or rebuilt from the packs.
 
-use super::open::{Repository, read_whole};
+use super::open::{Repository, exists, read_whole};
 use super::walk::{PackWalk, Walked};
 use crate::crypto::EnvelopeError;
 use crate::id::{PackId, StoreHash};
@@ -91,7 +91,7 @@ pub async fn load_fragments<S: Store>(
     opener: &mut Opener<'_>,
 ) -> Result<Option<ChunkIndex>, IndexError> {
     for _ in 0..LOAD_ATTEMPTS {
-        if is_marked_invalid(&repository.store).await? {
+        if exists(&repository.store, &Key::IndexInvalid).await? {
             return Ok(None);
         }
         let mut index = ChunkIndex::new();
@@ -163,12 +163,4 @@ async fn merge_fragment<S: Store>(
         .open_store_object(opener, Place::Hashed(Namespace::Index), &mut stored)
         .map_err(|source| IndexError::Envelope { name, source })?;
     index.merge_fragment(plaintext).map_err(|source| IndexError::Table { name, source })
-}
-
-async fn is_marked_invalid<S: Store>(store: &S) -> Result<bool, StoreError> {
-    match store.read(&Key::IndexInvalid, 0, 1).await {
-        Ok(_) => Ok(true),
-        Err(error) if error.is_not_found() => Ok(false),
-        Err(error) => Err(error),
-    }
 }

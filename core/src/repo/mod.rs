@@ -16,6 +16,7 @@ pub use archives::{ArchiveEntry, ArchiveListing, ArchiveProblem, list_archives};
 pub use index::{IndexDamage, IndexError, load_fragments, load_index, rebuild_index};
 pub use items::{ItemProblem, ItemStream};
 pub use locks::{Blocker, LockError, LockRequest, LockStep, Locker, break_locks, peek_locks};
+pub(crate) use open::exists;
 pub use open::{DefaultsError, Foreign, OpenError, Repository, read_whole};
 pub use reader::{ChunkReader, Content, ReadError};
 pub use unlock::{UnlockError, Unlocked, repository_keys, unlock};

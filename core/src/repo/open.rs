@@ -125,7 +125,7 @@ pub async fn read_whole<S: Store>(store: &S, key: &Key, limit: usize) -> Result<
 
 async fn foreign<S: Store>(store: &S) -> Result<Option<Foreign>, StoreError> {
     // Betas before b25 kept each setting as an object of its own.
-    if exists(store, "config/id").await? || exists(store, "config/manifest").await? {
+    if exists(store, &Key::Foreign("config/id")).await? || exists(store, &Key::Foreign("config/manifest")).await? {
         return Ok(Some(Foreign::Borg2Beta));
     }
     match read_whole(store, &Key::Foreign("config"), MAX_SMALL_OBJECT_BYTES).await {
@@ -138,8 +138,9 @@ async fn foreign<S: Store>(store: &S) -> Result<Option<Foreign>, StoreError> {
     }
 }
 
-async fn exists<S: Store>(store: &S, name: &'static str) -> Result<bool, StoreError> {
-    match store.read(&Key::Foreign(name), 0, 1).await {
+/// Whether there is an object of this name.
+pub(crate) async fn exists<S: Store>(store: &S, key: &Key) -> Result<bool, StoreError> {
+    match store.read(key, 0, 1).await {
         Ok(_) => Ok(true),
         Err(error) if error.is_not_found() => Ok(false),
         Err(error) => Err(error),

@@ -6,7 +6,8 @@ use self::report::{Progress, tell_data, tell_missing, tell_packs, tell_summary, 
 use crate::app::App;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::options::archive_filters::ArchiveFilters;
+use crate::options::archive_filters::{ArchiveFilters, parsed};
+use crate::options::format;
 use crate::output::display::terminal::Target;
 use crate::output::format::archive::ArchiveFormat;
 use crate::output::progress::{Label, Percent, Unit};
@@ -23,7 +24,6 @@ use portaborg_core::repo::{ArchiveProblem, DefaultsError, ReadError};
 use portaborg_core::select::{Candidate, TimeSpan};
 use portaborg_core::store::now;
 use std::collections::BTreeSet;
-use std::env;
 use std::ops::ControlFlow;
 
 const FORMAT: &str = "{archive} {time} {id}";
@@ -64,7 +64,7 @@ pub struct Options {
 pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     options.assert_consistent()?;
     let max_age_secs = options.max_age_secs(app)?;
-    let text = options.format.clone().or_else(|| env::var("BORG_CHECK_FORMAT").ok()).unwrap_or_else(|| FORMAT.into());
+    let text = format::chosen(&options.format, None, "BORG_CHECK_FORMAT", FORMAT);
     let format = ArchiveFormat::compile(&text).map_err(Failure::command)?;
     let session = Session::open(app)?;
     let mut held = session.lock(app, Lock::Exclusive)?;
@@ -111,11 +111,9 @@ impl Options {
     }
 
     fn max_age_secs(&self, app: &App) -> Result<Option<i64>, Failure> {
-        let Some(text) = &self.max_age else { return Ok(None) };
-        let span: TimeSpan =
-            text.parse().map_err(|error| Failure::new(2, "Error", format!("error: argument --max-age: {error}")))?;
         let now = app.now();
-        Ok(Some(now.secs - span.before(now, 0).secs))
+        let span: Option<TimeSpan> = parsed(&self.max_age, "--max-age")?;
+        Ok(span.map(|span| now.secs - span.before(now, 0).secs))
     }
 }
 
@@ -207,7 +205,7 @@ impl Check<'_, '_> {
         }
         let listing = archives::list(app, session, &mut reader, false)?;
         clean &= listing.makes_sense;
-        let considered = archives::considered(app, listing.archives, None, &options.filters)?;
+        let considered = archives::considered(app, listing.archives, &options.filters)?;
         warn_of_too_few(app, &options.filters, considered.len());
         let plain = ArchiveFormat::compile(FORMAT).map_err(Failure::command)?;
         let mut missing = MissingChunks::default();

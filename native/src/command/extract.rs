@@ -105,7 +105,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let mut held = session.lock(app, Lock::Shared)?;
     session.assert_secure(app)?;
     let mut reader = session.reader(app, &held)?;
-    let archive = archives::find_one(app, &session, &mut reader, &name)?;
+    let archive = archives::find_one(app, &session, &mut reader, name)?;
     let meta = archive.require_meta(&session.location)?;
     let sink = open_sink(options, app.common.umask)?;
     let mut extraction =

@@ -47,7 +47,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let all = archives::list(app, &session, &mut reader, false)?.archives;
     let considered = match &options.name {
         Some(name) => vec![archives::one(app, all, name, &options.filters.match_archives)?],
-        None => archives::considered(app, all, None, &options.filters)?,
+        None => archives::considered(app, all, &options.filters)?,
     };
     let mut documents: Vec<Json> = Vec::new();
     let units = app.units();

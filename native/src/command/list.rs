@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::options::archive_name::archive_name;
 use crate::options::exclusions::Exclusions;
+use crate::options::format;
 use crate::output::display::mode;
 use crate::output::display::terminal::Target;
 use crate::output::format::digest::{Digest, Hasher};
@@ -21,7 +22,6 @@ use portaborg_core::repo::ItemStream;
 use portaborg_core::select::Candidate;
 use portaborg_core::store::now;
 use std::cmp::Ordering;
-use std::env;
 use std::io;
 use std::path::PathBuf;
 
@@ -99,11 +99,8 @@ const FIELDS: [(&str, Field); 11] = [
 
 /// Lists the items that the options leave.
 pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
-    let text = match (&options.format, options.short) {
-        (Some(format), _) => format.clone(),
-        (None, true) => "{path}{NL}".into(),
-        (None, false) => env::var("BORG_LIST_FORMAT").unwrap_or_else(|_| FORMAT.into()),
-    };
+    let short = options.short.then_some("{path}{NL}");
+    let text = format::chosen(&options.format, short, "BORG_LIST_FORMAT", FORMAT);
     let format = ItemFormat::compile(&text).map_err(Failure::command)?;
     let mut matcher = options.exclusions.matcher(&options.paths)?;
     let name = app.replace_placeholders(&options.name)?;
@@ -111,7 +108,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let mut held = session.lock(app, Lock::Shared)?;
     session.assert_secure(app)?;
     let mut reader = session.reader(app, &held)?;
-    let archive = archives::find_one(app, &session, &mut reader, &name)?;
+    let archive = archives::find_one(app, &session, &mut reader, name)?;
     let meta = archive.require_meta(&session.location)?;
     let conditions = Conditions::new(
         session.keys.suite().type_byte(),

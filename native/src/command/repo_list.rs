@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::failure::Failure;
 use crate::options::archive_filters::ArchiveFilters;
+use crate::options::format;
 use crate::output::display::terminal::Target;
 use crate::output::format::archive::ArchiveFormat;
 use crate::output::json::{Json, Object};
@@ -13,7 +14,6 @@ use clap::Args;
 use portaborg_core::bytes::lossy;
 use portaborg_core::select::Candidate;
 use portaborg_core::text::Repr;
-use std::env;
 use std::io;
 
 const FORMAT: &str = "{id:.8}  {time}  {archive:<15}  {tags:<10}  {username:<10}  {hostname:<10}  {comment:.40}{NL}";
@@ -52,11 +52,8 @@ struct GroupBy(Vec<&'static str>);
 
 /// Lists archives, or writes them as JSON.
 pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
-    let text = match (&options.format, options.short) {
-        (Some(format), _) => format.clone(),
-        (None, true) => "{id}{NL}".into(),
-        (None, false) => env::var("BORG_REPO_LIST_FORMAT").unwrap_or_else(|_| FORMAT.into()),
-    };
+    let short = options.short.then_some("{id}{NL}");
+    let text = format::chosen(&options.format, short, "BORG_REPO_LIST_FORMAT", FORMAT);
     let format = ArchiveFormat::compile(&text).map_err(Failure::command)?;
     let session = Session::open(app)?;
     let held = session.lock(app, Lock::Shared)?;
@@ -66,7 +63,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     if !listing.makes_sense {
         app.status.warn_generic();
     }
-    let considered = archives::considered(app, listing.archives, None, &options.filters)?;
+    let considered = archives::considered(app, listing.archives, &options.filters)?;
     let group_by = options.group_by.as_ref().map_or(&[][..], |keys| &keys.0);
     let groups = grouped(considered, group_by);
     if options.json {

@@ -1,6 +1,9 @@
 //! Choosing archives (command line, section 0.2).
 
+use crate::failure::Failure;
 use clap::Args;
+use std::fmt::Display;
+use std::str::FromStr;
 
 /// Which archives a command means (command line, section 0.2).
 #[derive(Debug, Clone, Default, Args)]
@@ -45,4 +48,9 @@ fn positive(text: &str) -> Result<usize, String> {
         Ok(0) | Err(_) => Err("a positive number is expected".into()),
         Ok(number) => Ok(number),
     }
+}
+
+/// The value of an option, if it was given.
+pub fn parsed<T: FromStr<Err: Display>>(text: &Option<String>, option: &str) -> Result<Option<T>, Failure> {
+    text.as_ref().map(|text| text.parse().map_err(|error| Failure::argument(option, error))).transpose()
 }

@@ -4,3 +4,4 @@ pub mod archive_filters;
 pub mod archive_name;
 pub mod common;
 pub mod exclusions;
+pub mod format;

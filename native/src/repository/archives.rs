@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::options::archive_filters::ArchiveFilters;
+use crate::options::archive_filters::{ArchiveFilters, parsed};
 use crate::output::format::archive::ArchiveRow;
 use crate::repository::folder::Folder;
 use crate::repository::session::Session;
@@ -11,10 +11,9 @@ use portaborg_core::archive::ArchiveMeta;
 use portaborg_core::bytes::lossy;
 use portaborg_core::id::ArchiveId;
 use portaborg_core::repo::{ArchiveEntry, ArchiveProblem, ChunkReader, ReadError, list_archives};
-use portaborg_core::select::{Candidate, SelectError, Selection, SortKey, Zones, select_one};
+use portaborg_core::select::{Candidate, Selection, SortKey, Zones, select_one};
 use portaborg_core::store::{Ready, now};
 use portaborg_core::time::Timestamp;
-use std::str::FromStr;
 
 /// A reader of a repository in a local folder.
 pub type Reader<'r> = ChunkReader<'r, Ready<Folder>>;
@@ -113,61 +112,40 @@ pub struct Listing {
     pub makes_sense: bool,
 }
 
-/// The archives that the filters, and a NAME if there is one, leave, in the order that is asked for.
-pub fn considered(
-    app: &App,
-    archives: Vec<Archive>,
-    name: Option<&str>,
-    filters: &ArchiveFilters,
-) -> Result<Vec<Archive>, Failure> {
-    let selection = selection(app, name, filters)?;
-    selection.select(archives, app.now(), &SystemZones(&app.zone)).map_err(select_failure)
-}
-
-/// The one archive that NAME and the patterns mean.
-pub fn one(app: &App, archives: Vec<Archive>, name: &str, patterns: &[String]) -> Result<Archive, Failure> {
-    let mut all = Vec::new();
-    for pattern in patterns.iter().map(String::as_str).chain([name]) {
-        all.push(app.replace_placeholders(pattern)?);
-    }
-    select_one(&all, archives, &SystemZones(&app.zone)).map_err(select_failure)
-}
-
-/// Lists the archives and chooses the one that NAME means, in which placeholders are replaced already: a mistake in them shows
-/// before a passphrase is asked for.
-pub fn find_one(app: &App, session: &Session, reader: &mut Reader<'_>, name: &str) -> Result<Archive, Failure> {
-    let archives = list(app, session, reader, false)?.archives;
-    select_one(&[name.into()], archives, &SystemZones(&app.zone)).map_err(select_failure)
-}
-
-fn selection(app: &App, name: Option<&str>, filters: &ArchiveFilters) -> Result<Selection, Failure> {
-    let mut patterns = Vec::new();
-    for pattern in filters.match_archives.iter().map(String::as_str).chain(name) {
-        patterns.push(app.replace_placeholders(pattern)?);
-    }
-    Ok(Selection {
-        patterns,
+/// The archives that the filters leave, in the order that is asked for.
+pub fn considered(app: &App, archives: Vec<Archive>, filters: &ArchiveFilters) -> Result<Vec<Archive>, Failure> {
+    let selection = Selection {
+        patterns: replaced(app, filters.match_archives.iter())?,
         older: parsed(&filters.older, "--older")?,
         newer: parsed(&filters.newer, "--newer")?,
         oldest: parsed(&filters.oldest, "--oldest")?,
         newest: parsed(&filters.newest, "--newest")?,
         sort_by: SortKey::parse_list(filters.sort_by.as_deref().unwrap_or("timestamp"))
-            .map_err(|error| Failure::new(2, "Error", format!("error: argument --sort-by: {error}")))?,
+            .map_err(|error| Failure::argument("--sort-by", error))?,
         first: filters.first,
         last: filters.last,
         reverse: false,
-    })
-}
-
-fn parsed<T: FromStr<Err: std::fmt::Display>>(text: &Option<String>, option: &str) -> Result<Option<T>, Failure> {
-    let parse = |text: &String| {
-        text.parse().map_err(|error| Failure::new(2, "Error", format!("error: argument {option}: {error}")))
     };
-    text.as_ref().map(parse).transpose()
+    selection.select(archives, app.now(), &SystemZones(&app.zone)).map_err(Failure::command)
 }
 
-fn select_failure(error: SelectError) -> Failure {
-    Failure::command(error)
+/// The one archive that NAME and the patterns mean.
+pub fn one(app: &App, archives: Vec<Archive>, name: &String, patterns: &[String]) -> Result<Archive, Failure> {
+    select(app, archives, &replaced(app, patterns.iter().chain([name]))?)
+}
+
+/// Lists the archives and chooses the one that NAME means, in which placeholders are replaced already: a mistake in them shows
+/// before a passphrase is asked for.
+pub fn find_one(app: &App, session: &Session, reader: &mut Reader<'_>, name: String) -> Result<Archive, Failure> {
+    select(app, list(app, session, reader, false)?.archives, &[name])
+}
+
+fn select(app: &App, archives: Vec<Archive>, patterns: &[String]) -> Result<Archive, Failure> {
+    select_one(patterns, archives, &SystemZones(&app.zone)).map_err(Failure::command)
+}
+
+fn replaced<'p>(app: &App, patterns: impl Iterator<Item = &'p String>) -> Result<Vec<String>, Failure> {
+    patterns.map(|pattern| app.replace_placeholders(pattern)).collect()
 }
 
 /// An archive's name for a message.

@@ -122,12 +122,8 @@ pub fn unlock_any(
             (unlocked.keys, UnlockedKey { number: unlocked.candidate, empty_passphrase })
         })
     };
-    let no_key = || {
-        let text = format!("No key found in repository {location}.");
-        Failure::new(44, "RepoKeyNotFoundError", text)
-    };
     if sources.is_empty() {
-        return Err(no_key());
+        return Err(Failure::new(44, "RepoKeyNotFoundError", format!("No key found in repository {location}.")));
     }
     if let Some(passphrase) = passphrase::from_environment()? {
         return try_one(&passphrase).map_err(|error| wrong_passphrase(&error, found, kdf));

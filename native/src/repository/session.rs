@@ -56,7 +56,7 @@ pub enum Lock {
 /// A lock that is held, or the knowledge that none can be.
 pub struct Held<'s> {
     locker: Option<Locker<'s>>,
-    repository: &'s LocalRepository,
+    session: &'s Session,
     looked_at: Instant,
 }
 
@@ -69,12 +69,12 @@ impl Session {
             Failure::new(54, "RepositoryKeyInfoMissing", text)
         })?;
         let key_sources = find_keys(app, &repository, &location)?;
-        let (keys, key) = if skips_keys() && Keys::lost(suite).is_some() {
-            let keys = Keys::lost(suite).expect("just seen to be there");
-            (keys, None)
-        } else {
-            let (keys, key) = unlock_any(app, &repository, &location, &key_sources, suite)?;
-            (keys, Some(key))
+        let (keys, key) = match Keys::lost(suite).filter(|_| skips_keys()) {
+            Some(keys) => (keys, None),
+            None => {
+                let (keys, key) = unlock_any(app, &repository, &location, &key_sources, suite)?;
+                (keys, Some(key))
+            }
         };
         Ok(Session { repository, location, keys, key, key_sources, engine: Native })
     }
@@ -85,7 +85,7 @@ impl Session {
             LockRequest { exclusive: lock == Lock::Exclusive, owner: host::owner(), is_alive: &host::is_alive };
         let locker = Locker::new(&self.keys, request);
         // Whatever ends the wait, dropping this leaves no lock behind.
-        let mut held = Held { locker: Some(locker), repository: &self.repository, looked_at: Instant::now() };
+        let mut held = Held { locker: Some(locker), session: self, looked_at: Instant::now() };
         if let Err(error) = self.repository.store.0.takes_locks() {
             self.warn_of_no_lock(app, &error.to_string())?;
             held.locker = None;
@@ -212,8 +212,8 @@ impl Held<'_> {
             return Ok(());
         };
         self.looked_at = Instant::now();
-        let refreshed = now(locker.refresh(self.repository, app.now(), fresh_session()?));
-        refreshed.map_err(|error| Failure::lock(error, &app.location()))
+        let refreshed = now(locker.refresh(&self.session.repository, app.now(), fresh_session()?));
+        refreshed.map_err(|error| Failure::lock(error, &self.session.location))
     }
 }
 
@@ -221,7 +221,7 @@ impl Drop for Held<'_> {
     fn drop(&mut self) {
         if let Some(locker) = &mut self.locker {
             // A lock that can't be removed is found stale by others, since its owner is gone.
-            let _ = now(locker.release(self.repository));
+            let _ = now(locker.release(&self.session.repository));
         }
     }
 }
