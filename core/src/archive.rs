@@ -2,12 +2,15 @@
 
 use crate::bytes::lossy;
 use crate::id::ChunkId;
-use crate::msgpack::{MsgpackError, Reader};
+use crate::msgpack::{MsgpackError, Reader, Writer};
 use crate::time::Timestamp;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use jiff::tz::TimeZone;
 
+/// The version of archive metadata that is written.
+const VERSION: u64 = 2;
 /// The versions of archive metadata that can be read.
 const READABLE_VERSIONS: core::ops::RangeInclusive<u32> = 1..=2;
 
@@ -106,6 +109,58 @@ impl ArchiveMeta {
         }
         reader.finish()?;
         fields.finish()
+    }
+
+    /// The plaintext of a metadata object, byte for byte as Borg writes it.
+    pub fn encode(&self) -> Vec<u8> {
+        let text = |writer: &mut Writer, value: &Vec<u8>| writer.str(value);
+        let mut writer = Writer::new();
+        writer.sorted_map(&self.unknown, |map| {
+            map.optional("chunker_params", self.chunker_params.as_ref(), |writer, params| {
+                writer.array(params.len());
+                for param in params {
+                    match param {
+                        ChunkerParam::Text(name) => writer.str(name),
+                        ChunkerParam::Int(number) => writer.int(*number),
+                    }
+                }
+            });
+            map.pair("command_line", |writer| writer.str(&self.command_line));
+            map.pair("comment", |writer| writer.str(&self.comment));
+            map.optional("cwd", self.cwd.as_ref(), text);
+            map.pair("end", |writer| writer.str(&self.end.text));
+            map.pair("hostname", |writer| writer.str(&self.hostname));
+            map.pair("item_ptrs", |writer| {
+                writer.array(self.item_ptrs.len());
+                self.item_ptrs.iter().for_each(|id| writer.bin(&id.0));
+            });
+            map.pair("name", |writer| writer.str(&self.name));
+            map.pair("nfiles", |writer| writer.uint(self.nfiles));
+            map.optional("recreate_command_line", self.recreate_command_line.as_ref(), text);
+            map.pair("size", |writer| writer.uint(self.size));
+            map.pair("start", |writer| writer.str(&self.start.text));
+            map.pair("tags", |writer| {
+                writer.array(self.tags.len());
+                self.tags.iter().for_each(|tag| writer.str(tag));
+            });
+            map.pair("time", |writer| writer.str(&self.time.text));
+            map.pair("username", |writer| writer.str(&self.username));
+            map.pair("version", |writer| writer.uint(VERSION));
+        });
+        writer.into_bytes()
+    }
+}
+
+impl Stamp {
+    /// A time as archives hold it, with the offset of `zone` (data layer, section 9.1).
+    pub fn new(time: Timestamp, zone: &TimeZone) -> Stamp {
+        let shown = time.in_zone(zone);
+        // What is stored ends at the microsecond, so that is the time that is meant.
+        let micros = time.nanos / 1000;
+        Stamp {
+            text: alloc::format!("{}.{micros:06}{}", shown.strftime("%Y-%m-%dT%H:%M:%S"), shown.strftime("%:z")),
+            time: Timestamp { nanos: micros * 1000, ..time },
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use crate::id::RepositoryId;
 use crate::limits::REPOSITORY_VERSION;
 use alloc::string::String;
 
+/// For people who look into the file.
+const HEAD: &str = "# This is a Borg Backup repository.\n# See https://borgbackup.readthedocs.io/\n";
 /// The section that holds the settings.
 const SECTION: &str = "repository";
 
@@ -47,6 +49,18 @@ pub enum ConfigError {
 }
 
 impl Config {
+    /// The text that is stored.
+    pub fn encode(&self) -> String {
+        let Config { id, suite } = self;
+        let suite = suite.map(|suite| {
+            alloc::format!("encryption = {}\nid_hash = {}\n", suite.encryption_name(), suite.id_hash.name())
+        });
+        alloc::format!(
+            "{HEAD}\n[{SECTION}]\nversion = {REPOSITORY_VERSION}\nid = {id}\n{}\n",
+            suite.unwrap_or_default()
+        )
+    }
+
     /// Parses the stored text, an INI dialect.
     pub fn parse(stored: &[u8]) -> Result<Config, ConfigError> {
         let text = core::str::from_utf8(stored).map_err(|_| ConfigError::NotAConfig)?;

@@ -1,7 +1,8 @@
 //! A repository's defaults: settings that its creator chose for all clients (data layer, section 17).
 
-use crate::msgpack::{MsgpackError, Reader};
+use crate::msgpack::{MsgpackError, Reader, Writer};
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// What applies where a repository has no default of its own.
 pub const BUILTIN_COMPRESSION: &str = "lz4";
@@ -31,5 +32,17 @@ impl Defaults {
         }
         reader.finish()?;
         Ok(defaults)
+    }
+
+    /// The plaintext.
+    pub fn encode(&self) -> Vec<u8> {
+        let entries = [("chunker_params", &self.chunker_params), ("compression", &self.compression)];
+        let mut writer = Writer::new();
+        writer.sorted_map(&[], |map| {
+            for (key, value) in entries {
+                map.optional(key, value.as_ref(), |writer, value| writer.str(value));
+            }
+        });
+        writer.into_bytes()
     }
 }

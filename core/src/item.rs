@@ -5,7 +5,7 @@ mod path;
 pub use path::{UnsafePath, make_path_safe};
 
 use crate::id::ChunkId;
-use crate::msgpack::{MsgpackError, Reader};
+use crate::msgpack::{MsgpackError, Reader, Writer};
 use crate::time::Timestamp;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -168,6 +168,42 @@ impl Item {
         Ok(item)
     }
 
+    /// Appends the item's encoding, byte for byte as Borg writes it: its attributes in order, shortest forms.
+    pub fn encode_into(&self, out: &mut Vec<u8>) {
+        let mut writer = Writer::after(core::mem::take(out));
+        let uint = |writer: &mut Writer, value: u64| writer.uint(value);
+        let text = |writer: &mut Writer, value: &Vec<u8>| writer.str(value);
+        let bin = |writer: &mut Writer, value: &Vec<u8>| writer.bin(value);
+        writer.sorted_map(&self.unknown, |map| {
+            map.optional("acl_access", self.acl.access.as_ref(), bin);
+            map.optional("acl_default", self.acl.default.as_ref(), bin);
+            map.optional("acl_extended", self.acl.extended.as_ref(), bin);
+            map.optional("acl_nfs4", self.acl.nfs4.as_ref(), bin);
+            map.optional("atime", self.atime, Writer::timestamp);
+            map.optional("birthtime", self.birthtime, Writer::timestamp);
+            map.optional("bsdflags", self.bsdflags.map(u64::from), uint);
+            map.optional("chunks", self.chunks.as_ref(), |writer, chunks| write_chunks(writer, chunks));
+            map.optional("ctime", self.ctime, Writer::timestamp);
+            map.optional("digests", self.digests.as_ref(), |writer, digests| {
+                write_pairs(writer, digests, |writer, name| writer.str(name));
+            });
+            map.optional("gid", self.gid, Writer::int);
+            map.optional("group", self.group.as_ref(), text);
+            map.optional("hlid", self.hlid.as_ref(), bin);
+            map.optional("inode", self.inode, uint);
+            map.optional("mode", self.mode.map(u64::from), uint);
+            map.pair("mtime", |writer| writer.timestamp(self.mtime));
+            map.pair("path", |writer| writer.str(&self.path));
+            map.optional("rdev", self.rdev, uint);
+            map.optional("size", self.size, uint);
+            map.optional("target", self.target.as_ref(), text);
+            map.optional("uid", self.uid, Writer::int);
+            map.optional("user", self.user.as_ref(), text);
+            map.optional("xattrs", self.xattrs.as_ref(), |writer, xattrs| write_pairs(writer, xattrs, Writer::bin));
+        });
+        *out = writer.into_bytes();
+    }
+
     /// What kind of object it is; `None` if no mode was stored.
     pub fn file_type(&self) -> Option<FileType> {
         self.mode.map(|mode| match mode & S_IFMT {
@@ -253,6 +289,27 @@ fn chunks(reader: &mut Reader<'_>) -> Result<Vec<ChunkEntry>, MsgpackError> {
         }
     }
     Ok(entries)
+}
+
+/// `[[id, size], ...]`, in items and in the files cache.
+pub(crate) fn write_chunks(writer: &mut Writer, chunks: &[ChunkEntry]) {
+    writer.array(chunks.len());
+    for chunk in chunks {
+        writer.array(2);
+        writer.bin(&chunk.id.0);
+        writer.uint(chunk.size);
+    }
+}
+
+/// A map of byte strings, in order of its keys.
+pub(crate) fn write_pairs(writer: &mut Writer, pairs: &Pairs, write_key: impl Fn(&mut Writer, &[u8])) {
+    let mut sorted: Vec<&(Vec<u8>, Vec<u8>)> = pairs.iter().collect();
+    sorted.sort_by(|a, b| a.0.cmp(&b.0));
+    writer.map(sorted.len());
+    for (key, value) in sorted {
+        write_key(writer, key);
+        writer.bin(value);
+    }
 }
 
 fn byte_map(reader: &mut Reader<'_>) -> Result<Pairs, MsgpackError> {

@@ -6,6 +6,7 @@ mod common;
 use common::msgpack::{array, bin, int, map, str};
 use common::shake::shake256;
 use common::{bytes, data_vectors, repository_id, suites, text, unhex};
+use jiff::tz::{Offset, TimeZone};
 use portaborg_core::archive::{ArchiveError, ArchiveMeta, ChunkerParam, Stamp};
 use portaborg_core::config::{Config, ConfigError};
 use portaborg_core::crypto::{Keys, Suite};
@@ -67,6 +68,24 @@ fn the_archives_of_the_suites_are_read() {
         assert_eq!(meta.end.time.secs, 1_700_000_001);
         assert_eq!(meta.item_ptrs.len(), 1);
     }
+}
+
+#[test]
+fn archives_are_written_as_they_were_read() {
+    let packed = bytes(&data_vectors(), "/archive_meta/msgpack");
+    assert_eq!(ArchiveMeta::decode(&packed).unwrap().encode(), packed);
+    for suite in suites() {
+        let packed = bytes(&suite.values, "/archive/msgpack");
+        assert_eq!(ArchiveMeta::decode(&packed).unwrap().encode(), packed, "{}", suite.name);
+    }
+}
+
+#[test]
+fn times_are_written_with_the_offset_of_their_zone() {
+    let time = Timestamp { secs: 1_740_868_506, nanos: 7_999 };
+    let east = TimeZone::fixed(Offset::from_seconds(19_800).unwrap());
+    assert_eq!(Stamp::new(time, &east), stamp("2025-03-02T04:05:06.000007+05:30", 1_740_868_506, 7));
+    assert_eq!(Stamp::new(time, &TimeZone::UTC), stamp("2025-03-01T22:35:06.000007+00:00", 1_740_868_506, 7));
 }
 
 #[test]
@@ -145,10 +164,11 @@ fn the_item_pointers_of_the_vectors_are_read() {
 }
 
 #[test]
-fn defaults_are_read() {
+fn defaults_are_read_and_written() {
     for vectors in suites() {
         let defaults = Defaults::decode(&bytes(&vectors.values, "/config_defaults/plain")).unwrap();
         assert_eq!(defaults, Defaults { compression: Some("zstd,3".into()), chunker_params: None });
+        assert_eq!(defaults.encode(), bytes(&vectors.values, "/config_defaults/plain"));
     }
     assert_eq!(Defaults::decode(b"\x80"), Ok(Defaults::default()));
     let more = map(&[("chunker_params", str("fixed,4096")), ("future", int(1))]);
@@ -184,10 +204,11 @@ fn locks_are_read_and_written() {
 }
 
 #[test]
-fn configs_are_read() {
+fn configs_are_read_and_written() {
     for vectors in suites() {
         let config = Config::parse(text(&vectors.values, "/config_text").as_bytes()).unwrap();
         assert_eq!(config, Config { id: repository_id(), suite: Some(vectors.suite) });
+        assert_eq!(config.encode(), text(&vectors.values, "/config_text"));
     }
 }
 

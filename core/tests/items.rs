@@ -7,7 +7,7 @@ use common::shake::shake256;
 use common::{bytes, data_vectors, suites, text, unhex};
 use portaborg_core::id::ChunkId;
 use portaborg_core::item::{ChunkEntry, FileType, Item, ItemError, UnsafePath, make_path_safe};
-use portaborg_core::msgpack::{MsgpackError, Reader};
+use portaborg_core::msgpack::{MsgpackError, Reader, Writer};
 use portaborg_core::time::Timestamp;
 
 const MTIME: Timestamp = Timestamp { secs: 1_700_000_000, nanos: 123_456_789 };
@@ -209,4 +209,32 @@ fn items_that_cannot_be_used_are_refused_with_the_reason() {
         assert!(Item::decode(&map(&[("path", str("p")), ("chunks", unhex(huge))])).is_err());
     }
     assert!(Item::decode(&map(&[("mtime", timestamp(0)), ("path", str(""))])).is_ok_and(|item| item.path == b"."));
+}
+
+#[test]
+fn items_are_written_as_they_were_read() {
+    for vector in data_vectors()["items"].as_array().unwrap() {
+        let encoded = bytes(vector, "/msgpack");
+        let mut written = b"before".to_vec();
+        Item::decode(&encoded).unwrap().encode_into(&mut written);
+        assert_eq!(written, [b"before", &encoded[..]].concat(), "{}", text(vector, "/desc"));
+    }
+}
+
+#[test]
+fn what_is_not_known_is_written_back_in_its_place() {
+    let encoded = map(&[("aaa", int(1)), ("mtime", timestamp(1_000_000_000)), ("path", str("p")), ("zzz", bin(b"z"))]);
+    let mut written = Vec::new();
+    Item::decode(&encoded).unwrap().encode_into(&mut written);
+    assert_eq!(written, encoded);
+}
+
+#[test]
+fn timestamps_are_written_in_their_shortest_form() {
+    for vector in data_vectors()["timestamps"].as_array().unwrap() {
+        let nanos: i128 = text(vector, "/ns").parse().unwrap();
+        let mut writer = Writer::new();
+        writer.timestamp(Timestamp::from_nanos(nanos));
+        assert_eq!(writer.into_bytes(), bytes(vector, "/msgpack"), "{nanos}");
+    }
 }

@@ -1,13 +1,15 @@
-//! Reading msgpack as Borg writes it (data layer, section 7).
+//! Msgpack as Borg writes it (data layer, section 7).
 //!
 //! Texts are bytes: Borg writes names that are not UTF-8 as they are inside a msgpack str. Older data has bin where newer
 //! data has str, so both are read as either.
 
 mod reader;
 mod skip;
+mod writer;
 
 pub use reader::Reader;
 pub use skip::Skipper;
+pub use writer::{SortedMap, Writer};
 
 /// What is wrong with a piece of msgpack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
