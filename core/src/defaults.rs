@@ -4,8 +4,8 @@ use crate::msgpack::{MsgpackError, Reader, Writer};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What applies where a repository has no default of its own.
-pub const BUILTIN_COMPRESSION: &str = "lz4";
+/// What applies where a repository has no default of its own. Borg takes `lz4`: this is about as fast, and smaller.
+pub const BUILTIN_COMPRESSION: &str = "zstd,-4";
 /// What applies where a repository has no default of its own.
 pub const BUILTIN_CHUNKER_PARAMS: &str = "fastcdc,19,23,21,2";
 

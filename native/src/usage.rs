@@ -18,6 +18,7 @@ Use \"borg help <topic>\" to get help on:
   patterns            selection patterns for including/excluding paths
   match-archives      selection patterns for matching archives
   placeholders        placeholders in repository URLs, archive names, etc.
+  compression         compression algorithms, their levels, and obfuscation of sizes
   environment         environment variables used by borg (short: env)";
 /// Options whose values may well begin with a hyphen, as in `--pattern '- **'`.
 const TAKES_HYPHENS: [&str; 4] = ["format", "pattern", "exclude", "match_archives"];

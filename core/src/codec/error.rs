@@ -1,6 +1,7 @@
-//! Why a payload has no plaintext.
+//! Why a payload has no plaintext, and why a plaintext has no payload.
 
 use super::Algorithm;
+use core::ops::RangeInclusive;
 use thiserror::Error;
 
 /// A payload that cannot be decoded. Whichever it is, the object holding the payload is corrupt or was crafted: decoding
@@ -50,4 +51,40 @@ pub enum DecodeError {
         /// The largest dictionary that is accepted, in bytes.
         limit: usize,
     },
+}
+
+/// A plaintext that cannot be encoded. Whichever it is, the fault is on the writer's side: every plaintext has a payload.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EncodeError {
+    /// The plaintext is larger than any that a reader accepts.
+    #[error("plaintext has {size} bytes, at most {limit} are possible")]
+    TooLarge {
+        /// The plaintext's length in bytes.
+        size: usize,
+        /// [`MAX_DATA_SIZE`](crate::limits::MAX_DATA_SIZE).
+        limit: usize,
+    },
+
+    /// The engine does not compress at this level. Another one is not taken in its place.
+    #[error("{} level {level} is not possible here, only {}", algorithm.name(), one_or_range(levels))]
+    Level {
+        /// The algorithm.
+        algorithm: Algorithm,
+        /// The level that was asked for.
+        level: i32,
+        /// The levels at which this engine compresses.
+        levels: RangeInclusive<i32>,
+    },
+
+    /// The compressor gave up. Usually there is not enough memory for the level.
+    #[error("{} compression failed", algorithm.name())]
+    Failed {
+        /// The algorithm.
+        algorithm: Algorithm,
+    },
+}
+
+fn one_or_range(levels: &RangeInclusive<i32>) -> impl core::fmt::Display {
+    let (first, last) = (*levels.start(), *levels.end());
+    core::fmt::from_fn(move |f| if first == last { write!(f, "{first}") } else { write!(f, "{first} to {last}") })
 }

@@ -1,13 +1,17 @@
-//! Compression: payload bytes to plaintext, with hard output limits (data layer, section 6).
+//! Compression: plaintext to payload, and payload to plaintext with hard output limits (data layer, section 6).
 //!
-//! An [`Engine`] is a value that the caller passes in. [`PureRust`] is the one that needs nothing but this crate; a face
-//! may bring a faster one that yields the same plaintexts. A payload is hostile until its plaintext has been compared
+//! [`Compression`] is what users choose; it makes payloads. An [`Engine`] is a value that the caller passes in.
+//! [`PureRust`] is the one that needs nothing but this crate; a face may bring a faster one that yields the same
+//! plaintexts. A payload is hostile until its plaintext has been compared
 //! with the chunk's id: every engine stops one byte beyond the longest plaintext that could be right, and a damaged
 //! payload may well decode, to other bytes in every engine.
 
+mod compression;
+mod encode;
 mod error;
 mod lz4;
 mod lzma;
+mod obfuscation;
 mod room;
 mod scratch;
 #[cfg(test)]
@@ -15,13 +19,17 @@ mod tests;
 mod zlib;
 mod zstd;
 
-pub use error::DecodeError;
+pub use compression::{Compression, CompressionError, Compressor, Settings};
+pub use encode::Payload;
+pub use error::{DecodeError, EncodeError};
+pub use obfuscation::{LARGEST_PADDED_BYTES, Obfuscation};
 pub use room::Room;
 pub use scratch::Scratch;
 
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
-/// Turns payloads into plaintexts. Threads share an engine; what it keeps between calls lives in each worker's
+/// Turns payloads into plaintexts and plaintexts into payloads. Threads share an engine; what it keeps between calls lives in each worker's
 /// [`Scratch`].
 pub trait Engine: Send + Sync {
     /// Decodes one payload: `out` is replaced by the plaintext, and is empty after an error.
@@ -63,6 +71,37 @@ pub trait Engine: Send + Sync {
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError>;
+
+    /// Replaces `out` by what one algorithm makes of `plaintext` at one level, be it longer than the plaintext. Algorithms
+    /// without levels ignore `level`. [`Compression::encode`] is what decides which result an object gets.
+    ///
+    /// # Errors
+    /// [`EncodeError::Level`] for a level that is not among [`levels`](Engine::levels): it is never replaced by another.
+    /// [`EncodeError::Failed`]. What is in `out` then is of no use.
+    fn compress(
+        &self,
+        algorithm: Algorithm,
+        level: i32,
+        plaintext: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError>;
+
+    /// The levels at which this engine compresses; `None` where the algorithm has no levels.
+    fn levels(&self, algorithm: Algorithm) -> Option<RangeInclusive<i32>> {
+        algorithm.levels()
+    }
+
+    /// Whether this engine compresses at this level.
+    ///
+    /// # Errors
+    /// [`EncodeError::Level`] if it does not.
+    fn check_level(&self, algorithm: Algorithm, level: i32) -> Result<(), EncodeError> {
+        match self.levels(algorithm) {
+            Some(levels) if !levels.contains(&level) => Err(EncodeError::Level { algorithm, level, levels }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The engine without dependencies outside Rust: runs everywhere, WebAssembly included.
@@ -89,6 +128,36 @@ impl Engine for PureRust {
             Algorithm::Lzma => lzma::expand(payload, room, out),
             Algorithm::Zstd => zstd::expand(payload, room, scratch.slot(), out),
             Algorithm::Zlib => zlib::expand(payload, room, scratch.slot(), out),
+        }
+    }
+
+    fn compress(
+        &self,
+        algorithm: Algorithm,
+        level: i32,
+        plaintext: &[u8],
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        self.check_level(algorithm, level)?;
+        match algorithm {
+            Algorithm::None => {
+                out.clear();
+                out.extend_from_slice(plaintext);
+                Ok(())
+            }
+            Algorithm::Lz4 => lz4::compress(plaintext, scratch.slot(), out),
+            Algorithm::Lzma => lzma::compress(plaintext, level as u32, out),
+            Algorithm::Zstd => zstd::compress(plaintext, out),
+            Algorithm::Zlib => zlib::compress(plaintext, level as u8, scratch.slot(), out),
+        }
+    }
+
+    /// Of zstd's levels there is only 1.
+    fn levels(&self, algorithm: Algorithm) -> Option<RangeInclusive<i32>> {
+        match algorithm {
+            Algorithm::Zstd => Some(zstd::LEVEL..=zstd::LEVEL),
+            _ => algorithm.levels(),
         }
     }
 }
@@ -130,6 +199,11 @@ impl Algorithm {
             Self::Zstd => 3,
             Self::Zlib => 5,
         }
+    }
+
+    /// The algorithm with this name in Borg's compression specifications.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::None, Self::Lz4, Self::Lzma, Self::Zstd, Self::Zlib].into_iter().find(|known| known.name() == name)
     }
 
     /// The name in Borg's compression specifications: `none`, `lz4`, `lzma`, `zstd` or `zlib`.

@@ -1,5 +1,7 @@
 //! Payloads of the real client, bombs, and damage of every kind.
 
+mod encoding;
+
 use super::*;
 use crate::bytes::Hex;
 use crate::limits::MAX_DATA_SIZE;
@@ -213,6 +215,7 @@ fn algorithms_have_their_numbers_and_names() {
     let known = (0..=255).filter_map(|ctype| Algorithm::from_ctype(ctype).map(|algorithm| (ctype, algorithm)));
     let known: Vec<_> = known.map(|(ctype, algorithm)| (ctype, algorithm.ctype(), algorithm.name())).collect();
     assert_eq!(known, [(0, 0, "none"), (1, 1, "lz4"), (2, 2, "lzma"), (3, 3, "zstd"), (5, 5, "zlib")]);
+    assert!(known.iter().all(|(_, ctype, name)| Algorithm::from_name(name).map(Algorithm::ctype) == Some(*ctype)));
 }
 
 #[test]

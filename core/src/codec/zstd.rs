@@ -3,9 +3,10 @@
 //! Borg writes one frame with a content size and without checksum or dictionary; several frames, skippable frames and
 //! frames without a content size are read too. A frame's checksum is skipped: the chunk's id covers the plaintext.
 
-use super::{Algorithm, DecodeError, Room};
+use super::{Algorithm, DecodeError, EncodeError, Room};
 use alloc::vec::Vec;
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use ruzstd::encoding::{CompressionLevel, compress as compress_frame};
 use ruzstd::io::Read;
 
 /// Replaces `out` by the plaintext of all frames.
@@ -60,6 +61,19 @@ fn expand_frame<'a>(
         Some(size) if size != (*filled - start) as u64 => Err(DAMAGED),
         _ => Ok(blocks),
     }
+}
+
+/// Replaces `out` by the plaintext's frame, at [`LEVEL`].
+pub(super) fn compress(plaintext: &[u8], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let failed = EncodeError::Failed { algorithm: Algorithm::Zstd };
+    out.clear();
+    compress_frame(plaintext, &mut *out, CompressionLevel::Fastest);
+    let (Ok(Frame::Data(header)), Ok(size)) = (Frame::parse(out), u32::try_from(plaintext.len())) else {
+        return Err(failed);
+    };
+    let (length, announcing) = (header.raw.len(), header.announcing(size));
+    out.splice(..length, announcing);
+    Ok(())
 }
 
 /// What stands at the front of a payload or behind a frame.
@@ -130,6 +144,29 @@ impl DataHeader<'_> {
     }
 }
 
+impl DataHeader<'_> {
+    /// The header with a content size, which the encoder does not write: the shortest form that can have `size`.
+    fn announcing(&self, size: u32) -> Vec<u8> {
+        let fits_window = size as usize <= LARGEST_BLOCK;
+        let (form, field) = match size {
+            0..=255 if fits_window => (0, 1),
+            256..=65_791 if fits_window => (1, 2),
+            _ => (2, 4),
+        };
+        let number = if form == 1 { size - 256 } else { size };
+        let shape = if fits_window { SINGLE_SEGMENT } else { 0 };
+        let descriptor = form << 6 | shape | self.descriptor & HAS_CHECKSUM;
+        let window = self.window_descriptor.filter(|_| !fits_window);
+        let magic = (MAGIC as u32).to_le_bytes();
+        magic
+            .into_iter()
+            .chain([descriptor])
+            .chain(window)
+            .chain(number.to_le_bytes().into_iter().take(field))
+            .collect()
+    }
+}
+
 fn take<'a>(rest: &mut &'a [u8], length: usize) -> Result<&'a [u8], DecodeError> {
     let (taken, behind) = rest.split_at_checked(length).ok_or(DAMAGED)?;
     *rest = behind;
@@ -140,6 +177,9 @@ fn take<'a>(rest: &mut &'a [u8], length: usize) -> Result<&'a [u8], DecodeError>
 fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
+
+/// The level at which ruzstd compresses: it calls it roughly that one.
+pub(super) const LEVEL: i32 = 1;
 
 const DAMAGED: DecodeError = DecodeError::Damaged { algorithm: Algorithm::Zstd };
 

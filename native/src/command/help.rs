@@ -5,14 +5,15 @@ use crate::output::stdout::print;
 use clap::{Args, Command};
 
 /// Texts about what several commands share.
-const TOPICS: [(&str, &str); 4] = [
+const TOPICS: [(&str, &str); 5] = [
+    ("compression", include_str!("help/compression.txt")),
     ("environment", include_str!("help/environment.txt")),
     ("match-archives", include_str!("help/match-archives.txt")),
     ("patterns", include_str!("help/patterns.txt")),
     ("placeholders", include_str!("help/placeholders.txt")),
 ];
 
-/// Extra help about a command or a topic: environment, match-archives, patterns, placeholders
+/// Extra help about a command or a topic: compression, environment, match-archives, patterns, placeholders
 #[derive(Debug, Args)]
 pub struct Options {
     /// print only the part of the help after the options
