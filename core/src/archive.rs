@@ -1,11 +1,13 @@
 //! Archives: what a repository says of one backup (data layer, section 9.1).
 
 use crate::bytes::lossy;
+use crate::chunk::{BUZHASH, ChunkerParams, ChunkerParamsError, FAIL};
 use crate::id::ChunkId;
 use crate::msgpack::{MsgpackError, Reader, Writer};
 use crate::time::Timestamp;
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use jiff::tz::TimeZone;
 
@@ -160,6 +162,39 @@ impl Stamp {
         Stamp {
             text: alloc::format!("{}.{micros:06}{}", shown.strftime("%Y-%m-%dT%H:%M:%S"), shown.strftime("%:z")),
             time: Timestamp { nanos: micros * 1000, ..time },
+        }
+    }
+}
+
+impl From<&ChunkerParams> for Vec<ChunkerParam> {
+    fn from(params: &ChunkerParams) -> Self {
+        let mut tuple = vec![ChunkerParam::Text(params.algorithm().into())];
+        tuple.extend(params.numbers().into_iter().map(|number| ChunkerParam::Int(number as i64)));
+        if let ChunkerParams::Fail { map, .. } = params {
+            tuple.push(ChunkerParam::Text(map.clone()));
+        }
+        tuple
+    }
+}
+
+/// Four numbers without a name, as old archives have them, are those of `buzhash`.
+impl TryFrom<&[ChunkerParam]> for ChunkerParams {
+    type Error = ChunkerParamsError;
+
+    fn try_from(tuple: &[ChunkerParam]) -> Result<Self, ChunkerParamsError> {
+        let numbers = |parameters: &[ChunkerParam]| -> Result<Vec<i64>, _> {
+            let number = |parameter: &ChunkerParam| match parameter {
+                ChunkerParam::Int(number) => Ok(*number),
+                ChunkerParam::Text(_) => Err(ChunkerParamsError::Invalid),
+            };
+            parameters.iter().map(number).collect()
+        };
+        match tuple {
+            [ChunkerParam::Text(name), ChunkerParam::Int(block), ChunkerParam::Text(map)] if name == FAIL => {
+                ChunkerParams::fail(*block, map)
+            }
+            [ChunkerParam::Text(name), parameters @ ..] => ChunkerParams::from_numbers(name, &numbers(parameters)?),
+            _ => ChunkerParams::from_numbers(BUZHASH, &numbers(tuple)?),
         }
     }
 }

@@ -62,7 +62,7 @@
 //! | floor | modules |
 //! | - | - |
 //! | 0 ground | [`bytes`] [`id`] [`limits`] [`time`] [`tuning`] |
-//! | 1 transforms: bytes to bytes, texts | [`codec`] [`crypto`] [`msgpack`] [`text`] |
+//! | 1 transforms: bytes to bytes, texts | [`chunk`] [`codec`] [`crypto`] [`msgpack`] [`text`] |
 //! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
 //! | 4 doing | [`check`] [`repo`] |
@@ -82,6 +82,7 @@ pub mod limits;
 pub mod time;
 pub mod tuning;
 
+pub mod chunk;
 pub mod codec;
 pub mod crypto;
 pub mod msgpack;
