@@ -4,6 +4,7 @@ use crate::bytes::lossy;
 use crate::chunk::{BUZHASH, ChunkerParams, ChunkerParamsError, FAIL};
 use crate::id::ChunkId;
 use crate::msgpack::{MsgpackError, Reader, Writer};
+use crate::text::isoformat;
 use crate::time::Timestamp;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -156,12 +157,10 @@ impl ArchiveMeta {
 impl Stamp {
     /// A time as archives hold it, with the offset of `zone` (data layer, section 9.1).
     pub fn new(time: Timestamp, zone: &TimeZone) -> Stamp {
-        let shown = time.in_zone(zone);
-        // What is stored ends at the microsecond, so that is the time that is meant.
-        let micros = time.nanos / 1000;
         Stamp {
-            text: alloc::format!("{}.{micros:06}{}", shown.strftime("%Y-%m-%dT%H:%M:%S"), shown.strftime("%:z")),
-            time: Timestamp { nanos: micros * 1000, ..time },
+            text: isoformat(&time.in_zone(zone)),
+            // What is stored ends at the microsecond, so that is the time that is meant.
+            time: Timestamp { nanos: time.nanos / 1000 * 1000, ..time },
         }
     }
 }

@@ -6,12 +6,32 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 const VALUE_BYTES: usize = 48;
+/// What Borg writes into the flags of every entry. It means nothing to a reader.
+const NEW_FLAG: u32 = 0x0100_0000;
 const LAYOUT: Layout = Layout {
     value: "ChunkIndexEntry",
     fields: &["flags", "size", "pack_id", "obj_offset", "obj_size"],
     codes: &["I", "I", "32s", "I", "I"],
     value_bytes: VALUE_BYTES,
 };
+
+/// Most entries of a fragment: 32 MB.
+const MAX_FRAGMENT_ENTRIES: usize = 400_000;
+/// Where entries are divided by their first bits, so many are aimed at, since no division is even.
+const TARGET_FRAGMENT_ENTRIES: usize = MAX_FRAGMENT_ENTRIES - MAX_FRAGMENT_ENTRIES / 20;
+
+/// Divides chunks, which become sorted, into those of one fragment each. Equal sets are divided equally, by whatever
+/// client, so that equal fragments come out (section 5.6).
+pub fn batches(ids: &mut [ChunkId]) -> Vec<&[ChunkId]> {
+    ids.sort_unstable();
+    if ids.len() <= MAX_FRAGMENT_ENTRIES {
+        return if ids.is_empty() { Vec::new() } else { alloc::vec![&*ids] };
+    }
+    let parts = ids.len().div_ceil(TARGET_FRAGMENT_ENTRIES);
+    let bits = usize::BITS - (parts - 1).leading_zeros();
+    let prefix = |id: &ChunkId| u32::from_be_bytes([id.0[0], id.0[1], id.0[2], id.0[3]]) >> (u32::BITS - bits);
+    ids.chunk_by(|a, b| prefix(a) == prefix(b)).flat_map(|part| part.chunks(MAX_FRAGMENT_ENTRIES)).collect()
+}
 
 /// Where a chunk's object lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +79,25 @@ impl ChunkIndex {
             self.insert(ChunkId(*id), Location { pack, offset: word(40), size: word(44) });
         }
         Ok(())
+    }
+
+    /// The plaintext of a fragment with the entries of these chunks, which are sorted and all there (section 5.6).
+    pub fn fragment(&self, ids: &[ChunkId]) -> Vec<u8> {
+        let entry = |id: &ChunkId| {
+            let Location { pack, offset, size } = self.get(id).expect("only chunks that are there are written");
+            let mut value = [0; VALUE_BYTES];
+            value[..4].copy_from_slice(&NEW_FLAG.to_le_bytes());
+            value[8..40].copy_from_slice(&pack.0);
+            value[40..44].copy_from_slice(&offset.to_le_bytes());
+            value[44..].copy_from_slice(&size.to_le_bytes());
+            (id.0, value)
+        };
+        table::serialise(&ids.iter().map(entry).collect::<Vec<_>>(), &LAYOUT)
+    }
+
+    /// Forgets a chunk.
+    pub fn remove(&mut self, id: &ChunkId) {
+        self.slots.remove(id);
     }
 
     /// Adds one chunk, or moves it.

@@ -61,11 +61,11 @@
 //!
 //! | floor | modules |
 //! | - | - |
-//! | 0 ground | [`bytes`] [`id`] [`limits`] [`time`] [`tuning`] |
+//! | 0 ground | [`bytes`] [`id`] [`limits`] [`random`] [`time`] [`tuning`] |
 //! | 1 transforms: bytes to bytes, texts | [`chunk`] [`codec`] [`crypto`] [`msgpack`] [`text`] |
-//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`select`] [`store_object`] [`table`] |
+//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`references`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
-//! | 4 doing | [`check`] [`repo`] |
+//! | 4 doing | [`check`] [`compact`] [`repo`] |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -79,6 +79,7 @@ extern crate std;
 pub mod bytes;
 pub mod id;
 pub mod limits;
+pub mod random;
 pub mod time;
 pub mod tuning;
 
@@ -99,6 +100,7 @@ pub mod name;
 pub mod object;
 pub mod pattern;
 pub mod placeholder;
+pub mod references;
 pub mod select;
 pub mod store_object;
 pub mod table;
@@ -106,4 +108,5 @@ pub mod table;
 pub mod store;
 
 pub mod check;
+pub mod compact;
 pub mod repo;

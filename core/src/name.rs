@@ -10,6 +10,9 @@ const MAX_NAME_BYTES: usize = 100;
 /// What a soft-deleted object's name ends with.
 pub const DELETED_SUFFIX: &str = ".del";
 
+/// What the names of archive references begin with; the archive's id follows.
+pub const REFERENCES_PREFIX: &str = "referenced-by-archive.";
+
 /// The folders of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Namespace {
@@ -53,6 +56,8 @@ pub enum Key {
     Defaults,
     /// `archives/<id>`.
     Archive(ArchiveId),
+    /// `archives/<id>.del`: a soft-deleted archive.
+    DeletedArchive(ArchiveId),
     /// A pack.
     Pack(PackId),
     /// A fragment of the chunk index.
@@ -63,6 +68,8 @@ pub enum Key {
     Lock(StoreHash),
     /// `cache/checked-packs`.
     CheckedPacks,
+    /// `cache/referenced-by-archive.<id>`.
+    References(ArchiveId),
     /// `cache/chunkindex-invalid`.
     IndexInvalid,
     /// A name outside the format, to see what else a folder may be.
@@ -88,11 +95,13 @@ impl fmt::Display for Key {
             Key::Config => f.write_str("config/config"),
             Key::Defaults => f.write_str("config/defaults"),
             Key::Archive(id) => write!(f, "archives/{id}"),
+            Key::DeletedArchive(id) => write!(f, "archives/{id}{DELETED_SUFFIX}"),
             Key::Pack(id) => write!(f, "packs/{id}"),
             Key::Fragment(hash) => write!(f, "index/{hash}"),
             Key::RepoKey(hash) => write!(f, "keys/{hash}"),
             Key::Lock(hash) => write!(f, "locks/{hash}"),
             Key::CheckedPacks => f.write_str("cache/checked-packs"),
+            Key::References(id) => write!(f, "cache/{REFERENCES_PREFIX}{id}"),
             Key::IndexInvalid => f.write_str("cache/chunkindex-invalid"),
             Key::Foreign(name) => f.write_str(name),
         }

@@ -4,7 +4,11 @@
 //! "BORG_OBJ"(8) version(1)=2 chunk id(32) meta_size(4) data_size(4) metadata envelope, data envelope
 //! ```
 
-use crate::codec::{Algorithm, DecodeError, Engine, Scratch};
+mod writer;
+
+pub use writer::{ObjectTicket, ObjectWriteError, ObjectWriter};
+
+use crate::codec::{Algorithm, DecodeError, Engine, Scratch, Settings};
 use crate::crypto::{EnvelopeError, Keys, Sessions};
 use crate::id::ChunkId;
 use crate::limits::MAX_DATA_SIZE;
@@ -229,6 +233,11 @@ impl<'k> Opener<'k> {
 }
 
 impl ObjectMeta {
+    /// How it is compressed, to be compared with what is wanted.
+    pub fn settings(&self) -> Settings {
+        Settings { algorithm: self.compression, level: self.level, olevel: self.olevel }
+    }
+
     fn decode(payload: &[u8]) -> Result<ObjectMeta, ObjectError> {
         let invalid = |key| ObjectError::Attribute { key };
         let (mut kind, mut ctype, mut level, mut csize) = (None, None, None, None);

@@ -78,6 +78,9 @@ pub trait Store {
 }
 
 /// A place to read from and write to.
+///
+/// What is written is visible at once, whole or not at all. It outlives a power failure only when [`StoreMut::sync`] has
+/// returned after it; until then any part of what was done since may be lost, whatever the order.
 #[allow(async_fn_in_trait)] // as above
 pub trait StoreMut: Store {
     /// Stores an object whole, replacing what has its name.
@@ -85,4 +88,10 @@ pub trait StoreMut: Store {
 
     /// Removes an object.
     async fn delete(&self, key: &Key) -> Result<(), StoreError>;
+
+    /// Gives an object another name of the same namespace, replacing what has that name.
+    async fn rename(&self, from: &Key, to: &Key) -> Result<(), StoreError>;
+
+    /// Makes everything that was done so far durable. Locks need not be: a machine that lost power holds none.
+    async fn sync(&self) -> Result<(), StoreError>;
 }

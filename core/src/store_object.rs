@@ -1,7 +1,7 @@
 //! Store objects: what lies in the store beside packs, each in an envelope that binds it to its place
 //! (repository layer, section 4.6).
 
-use crate::crypto::{EnvelopeError, Keys, Sealer, Sessions};
+use crate::crypto::{EnvelopeError, Keys, Sealer, SessionId, Sessions, Ticket};
 use crate::id::RepositoryId;
 use crate::name::Namespace;
 use alloc::vec::Vec;
@@ -36,6 +36,20 @@ pub fn seal_store_object(
     payload: &[u8],
 ) -> Vec<u8> {
     sealer.seal(payload, &context(repository, place), &[])
+}
+
+/// Seals `payload` as the only message of a session of its own: fresh random bytes.
+pub fn seal_one_shot(
+    keys: &Keys,
+    session: SessionId,
+    repository: RepositoryId,
+    place: Place<'_>,
+    payload: &[u8],
+) -> Vec<u8> {
+    let mut stored = Vec::new();
+    let ticket = Ticket::one_shot(session);
+    keys.seal_into(&mut Sessions::new(), ticket, payload, &context(repository, place), &[], &mut stored);
+    stored
 }
 
 fn context(repository: RepositoryId, place: Place<'_>) -> Vec<u8> {

@@ -87,7 +87,7 @@ pub fn entries<'t>(
 
 /// Serialises a table of these entries, whose keys are distinct, byte for byte as the original library does when it is
 /// made large enough at once: with a capacity of twice the entries, or 1000 if there are none.
-pub fn serialise(entries: &[([u8; KEY_BYTES], Vec<u8>)], layout: &Layout) -> Vec<u8> {
+pub fn serialise<V: AsRef<[u8]>>(entries: &[([u8; KEY_BYTES], V)], layout: &Layout) -> Vec<u8> {
     let capacity = if entries.is_empty() { EMPTY_CAPACITY } else { 2 * entries.len() };
     let mut slots = Slots::new(capacity);
     for (number, (key, _)) in entries.iter().enumerate() {
@@ -114,7 +114,7 @@ pub fn serialise(entries: &[([u8; KEY_BYTES], Vec<u8>)], layout: &Layout) -> Vec
     for number in slots.taken.into_iter().flatten() {
         let (key, value) = &entries[number];
         stored.extend_from_slice(key);
-        stored.extend_from_slice(value);
+        stored.extend_from_slice(value.as_ref());
     }
     stored
 }

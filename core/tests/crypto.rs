@@ -2,10 +2,11 @@
 
 mod common;
 
+use common::build::sealer;
 use common::shake::{recipe, shake256};
 use common::{array, bytes, data_vectors, repository_vectors, suites, text, unhex};
-use portaborg_core::crypto::{EnvelopeError, Keys, Mode, Sealer, Sessions, Suite, store_hash};
-use portaborg_core::store_object::{Place, seal_store_object};
+use portaborg_core::crypto::{EnvelopeError, Keys, Mode, Sessions, Suite, Ticket, store_hash};
+use portaborg_core::store_object::{Place, seal_one_shot};
 
 const HELLO_ID: [u8; 32] = [0xff; 32];
 
@@ -89,13 +90,21 @@ fn sealing_gives_the_envelopes_of_the_vectors() {
     for vectors in suites() {
         let session = vectors.values.get("session_id").map_or([0; 24], |_| array(&vectors.values, "/session_id"));
         for (envelope, payload, context, id) in envelopes(&vectors.values) {
-            let mut sealer = Sealer::new(&vectors.keys, session);
             let number = match vectors.suite.mode {
                 Mode::Encrypted(_) => envelope[7],
                 Mode::Authenticated => 0,
             };
-            (0..number).for_each(|_| drop(sealer.seal(b"before", b"", b"")));
-            assert_eq!(sealer.seal(payload, context, id), envelope, "{}", vectors.name);
+            let ticket = match number {
+                0 => Ticket::one_shot(session),
+                number => {
+                    let mut sealer = sealer(&vectors.keys, session);
+                    (1..number).for_each(|_| drop(sealer.ticket(6, 0)));
+                    sealer.ticket(payload.len(), context.len() + id.len())
+                }
+            };
+            let mut sealed = Vec::new();
+            vectors.keys.seal_into(&mut Sessions::new(), ticket, payload, context, id, &mut sealed);
+            assert_eq!(sealed, envelope, "{}", vectors.name);
         }
     }
 }
@@ -106,7 +115,7 @@ fn locks_are_sealed_as_the_vectors_have_them() {
         let session = vectors.values.get("session_id").map_or([0; 24], |_| array(&vectors.values, "/session_id"));
         let place = Place::Hashed(portaborg_core::name::Namespace::Locks);
         let plain = text(&vectors.values, "/lock/plain").as_bytes();
-        let sealed = seal_store_object(&mut Sealer::new(&vectors.keys, session), common::repository_id(), place, plain);
+        let sealed = seal_one_shot(&vectors.keys, session, common::repository_id(), place, plain);
         assert_eq!(sealed, bytes(&vectors.values, "/lock/envelope"), "{}", vectors.name);
         assert_eq!(store_hash(&sealed).to_string(), text(&vectors.values, "/lock/name"));
     }
@@ -173,7 +182,7 @@ fn another_suites_envelope_is_refused_by_its_type() {
 #[test]
 fn more_sessions_than_are_kept_ready_all_open() {
     let vectors = suites().swap_remove(0);
-    let seal = |session: u8| Sealer::new(&vectors.keys, [session; 24]).seal(&[session], b"c", b"i");
+    let seal = |session: u8| sealer(&vectors.keys, [session; 24]).seal(&[session], b"c", b"i");
     let mut sealed: Vec<_> = (0..40).map(seal).collect();
     let mut sessions = Sessions::new();
     for (number, mut envelope) in sealed.clone().into_iter().chain(sealed.drain(..)).enumerate() {

@@ -4,10 +4,11 @@ mod common;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use common::build::sealer;
 use common::msgpack::{bin, int, map, str};
 use common::{array, bytes, repository_id, repository_vectors, text};
 use portaborg_core::crypto::{
-    Argon2Algorithm, Argon2Params, Kdf, KdfError, Keys, Sealer, Sessions, Suite, store_hash, unwrap_secret,
+    Argon2Algorithm, Argon2Params, Kdf, KdfError, Keys, Sessions, Suite, store_hash, unwrap_secret,
 };
 use portaborg_core::id::RepositoryId;
 use portaborg_core::key::{KeyError, KeyLocation, KeySource, LockedKey, blob, is_key_of, paper_text, repository_of};
@@ -111,7 +112,7 @@ fn the_passphrase_unlocks_the_secrets_and_no_other_does() {
     assert_eq!(i64::from(keys.chunk_seed()), vectors["chunk_seed"].as_i64().unwrap());
     // The third secret shows in what it seals.
     let given = Keys::new(suite(), array(&vectors, "/crypt_key"), [0; 32], 0);
-    let mut sealed = Sealer::new(&given, [1; 24]).seal(b"secret", b"", b"");
+    let mut sealed = sealer(&given, [1; 24]).seal(b"secret", b"", b"");
     assert_eq!(keys.open(&mut Sessions::new(), &mut sealed, b"", b"").unwrap(), b"secret");
     for wrong in ["", "correct horse", "correct horse \u{2602} ", "Correct horse \u{2602}"] {
         let unlocked = unlock_text(key_text, wrong.as_bytes(), Kdf::Stored);

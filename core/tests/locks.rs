@@ -3,12 +3,12 @@
 mod common;
 
 use common::build::{MemoryRepository, authenticated_keys, empty_repository};
-use portaborg_core::crypto::{Keys, Sealer, SessionId, store_hash};
+use portaborg_core::crypto::{Keys, SessionId, store_hash};
 use portaborg_core::lock::{Lock, Owner, STALE_SECS};
 use portaborg_core::name::Namespace;
 use portaborg_core::repo::{LockError, LockRequest, LockStep, Locker, break_locks, peek_locks};
 use portaborg_core::store::now;
-use portaborg_core::store_object::{Place, seal_store_object};
+use portaborg_core::store_object::{Place, seal_one_shot};
 use portaborg_core::time::Timestamp;
 use std::cell::Cell;
 
@@ -74,8 +74,8 @@ impl World {
     fn foreign_lock(&self, keys: &Keys, exclusive: bool, owner: Owner, skew_secs: i64) -> String {
         let time = Timestamp { secs: self.secs.get() + skew_secs, nanos: 0 };
         let plain = Lock { exclusive, owner, time }.encode();
-        let mut sealer = Sealer::new(keys, [0xee; 24]);
-        let sealed = seal_store_object(&mut sealer, self.repository.id(), Place::Hashed(Namespace::Locks), &plain);
+        let place = Place::Hashed(Namespace::Locks);
+        let sealed = seal_one_shot(keys, [0xee; 24], self.repository.id(), place, &plain);
         let path = format!("locks/{}", store_hash(&sealed));
         self.repository.store.0.put(&path, sealed);
         path

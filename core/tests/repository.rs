@@ -3,11 +3,13 @@
 
 mod common;
 
-use common::build::{MemoryRepository, PackBuilder, authenticated_keys, empty_repository, object, plain_meta, reader};
+use common::build::{
+    MemoryRepository, PackBuilder, authenticated_keys, empty_repository, object, plain_meta, reader, sealer,
+};
 use common::memory::MemoryStore;
 use common::{SuiteVectors, bytes, repository_id, repository_vectors, suites, text};
 use portaborg_core::codec::PureRust;
-use portaborg_core::crypto::{Kdf, Keys, Mode, Sealer, store_hash};
+use portaborg_core::crypto::{Kdf, Keys, Mode, store_hash};
 use portaborg_core::defaults::Defaults;
 use portaborg_core::id::{ArchiveId, ChunkId, PackId};
 use portaborg_core::item::Item;
@@ -152,7 +154,7 @@ fn objects_are_found_again_far_behind_damage_and_across_the_borders_of_reading()
     let repository = empty_repository(&keys);
     for garbage in [1, 100, (1 << 20) - 60, (1 << 20) - 4, (1 << 20) + 3, 3_000_000] {
         let id = keys.chunk_id(b"behind");
-        let object = object(&mut Sealer::new(&keys, [7; 24]), id, &plain_meta("F", 6), b"behind");
+        let object = object(&mut sealer(&keys, [7; 24]), id, &plain_meta("F", 6), b"behind");
         let stored = [&b"BORG_OBJ".repeat(garbage / 8 + 1)[..garbage], &object].concat();
         let name = store_hash(&stored);
         let path = portaborg_core::name::Key::Pack(name.into()).path();

@@ -1,7 +1,10 @@
 //! The command line, as Borg has it (command line, sections 0 and 1).
 
 use crate::app::App;
-use crate::command::{break_lock, check, extract, help, info, key, list, repo_info, repo_list, version};
+use crate::command::{
+    break_lock, check, compact, debug, delete, extract, help, info, key, list, repo_compress, repo_info, repo_list,
+    undelete, version,
+};
 use crate::failure::Failure;
 use crate::options::common::Common;
 use clap::{ArgAction, Parser, Subcommand};
@@ -42,10 +45,20 @@ pub enum Command {
     Extract(extract::Options),
     /// verify the repository
     Check(check::Options),
+    /// delete archives
+    Delete(delete::Options),
+    /// undelete archives
+    Undelete(undelete::Options),
+    /// compact the repository
+    Compact(compact::Options),
+    /// repository (re-)compression
+    RepoCompress(repo_compress::Options),
     /// manage the keyfile or repokey of a repository
     Key(key::Options),
     /// break the repository and cache locks
     BreakLock(break_lock::Options),
+    /// debugging command (not intended for normal use)
+    Debug(debug::Options),
     /// display the Borg client and server versions
     Version(version::Options),
     /// extra help
@@ -62,8 +75,13 @@ impl Command {
             Command::Info(options) => info::run(app, options),
             Command::Extract(options) => extract::run(app, options),
             Command::Check(options) => check::run(app, options),
+            Command::Delete(options) => delete::run(app, options),
+            Command::Undelete(options) => undelete::run(app, options),
+            Command::Compact(options) => compact::run(app, options),
+            Command::RepoCompress(options) => repo_compress::run(app, options),
             Command::Key(options) => key::run(app, options, describe),
             Command::BreakLock(options) => break_lock::run(app, options),
+            Command::Debug(options) => debug::run(app, options, describe),
             Command::Version(options) => version::run(app, options),
             Command::Help(options) => help::run(options, describe()),
         }

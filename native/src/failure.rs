@@ -1,6 +1,10 @@
 //! What ends a command, in Borg's words: exit code, message id and text (command line, section 3.2).
 
-use portaborg_core::repo::{Blocker, DefaultsError, Foreign, IndexDamage, IndexError, LockError, OpenError, ReadError};
+use portaborg_core::compact::RewriteError;
+use portaborg_core::object::ObjectWriteError;
+use portaborg_core::repo::{
+    Blocker, DefaultsError, Foreign, IndexDamage, IndexError, LockError, OpenError, ReadError, WriteError,
+};
 use portaborg_core::store::{StoreError, StoreErrorKind};
 use portaborg_core::text::RenderError;
 use std::fmt;
@@ -178,6 +182,28 @@ impl Failure {
             ),
             ReadError::Store(error) => Failure::store(error, location),
             other => Failure::integrity(format_args!("Chunk {what}: {other}")),
+        }
+    }
+
+    /// Something could not be added to the repository.
+    pub fn write(error: WriteError, location: &str) -> Self {
+        match error {
+            WriteError::Store(error) => Failure::store(error, location),
+            WriteError::Object { id, source: source @ ObjectWriteError::TooLong { .. } } => {
+                Failure::integrity(format_args!("Chunk {id} can not be stored: {source}"))
+            }
+            WriteError::Object { id, source } => Failure::error(format_args!("chunk {id} can not be stored: {source}")),
+        }
+    }
+
+    /// Packs could not be rewritten.
+    pub fn rewrite(error: RewriteError, location: &str) -> Self {
+        match error {
+            RewriteError::Store(error) => Failure::store(error, location),
+            RewriteError::Index { .. } | RewriteError::Read { .. } => {
+                Failure::integrity(format_args!("{error}, run \"borg check\""))
+            }
+            RewriteError::Write { .. } => Failure::error(error),
         }
     }
 

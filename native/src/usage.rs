@@ -1,7 +1,10 @@
 //! Reading the command line, with help and complaints in Borg's manner (command line, section 0).
 
 use crate::cli::{self, Cli};
-use crate::command::{break_lock, check, extract, help, info, key, list, repo_info, repo_list, version};
+use crate::command::{
+    break_lock, check, compact, debug, delete, extract, help, info, key, list, repo_compress, repo_info, repo_list,
+    undelete, version,
+};
 use crate::options::common::Common;
 use crate::output::stdout::print;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -23,15 +26,12 @@ Use \"borg help <topic>\" to get help on:
 /// Options whose values may well begin with a hyphen, as in `--pattern '- **'`.
 const TAKES_HYPHENS: [&str; 4] = ["format", "pattern", "exclude", "match_archives"];
 /// Commands and options that people know from Borg and will look for.
-const NOT_YET: [&str; 29] = [
+const NOT_YET: [&str; 24] = [
     "analyze",
     "benchmark",
-    "compact",
     "completion",
     "copy",
     "create",
-    "debug",
-    "delete",
     "diff",
     "export-tar",
     "find",
@@ -41,14 +41,12 @@ const NOT_YET: [&str; 29] = [
     "prune",
     "recreate",
     "rename",
-    "repo-compress",
     "repo-create",
     "repo-delete",
     "repo-space",
     "serve",
     "tag",
     "transfer",
-    "undelete",
     "webdav",
     "with-lock",
     "--repair",
@@ -81,6 +79,15 @@ pub fn command() -> Command {
         .mut_subcommand("info", described::<info::Options>)
         .mut_subcommand("extract", described::<extract::Options>)
         .mut_subcommand("check", described::<check::Options>)
+        .mut_subcommand("delete", described::<delete::Options>)
+        .mut_subcommand("undelete", described::<undelete::Options>)
+        .mut_subcommand("compact", described::<compact::Options>)
+        .mut_subcommand("repo-compress", described::<repo_compress::Options>)
+        .mut_subcommand("debug", |debug| {
+            described::<debug::Options>(debug)
+                .mut_subcommand("get-obj", described::<debug::ObjectOptions>)
+                .mut_subcommand("put-obj", described::<debug::ObjectOptions>)
+        })
         .mut_subcommand("key", |key| {
             described::<key::Options>(key)
                 .mut_subcommand("export", described::<key::ExportOptions>)

@@ -1,12 +1,12 @@
 //! The record of which packs were checked when.
 
-use crate::crypto::{Keys, Sealer, SessionId};
+use crate::crypto::{Keys, SessionId};
 use crate::id::PackId;
 use crate::name::Key;
 use crate::object::Opener;
 use crate::repo::Repository;
 use crate::store::{Store, StoreError, StoreMut};
-use crate::store_object::{Place, seal_store_object};
+use crate::store_object::{Place, seal_one_shot};
 use crate::table::{self, Layout};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -84,7 +84,7 @@ impl CheckedPacks {
         }
         let entries: Vec<_> = self.records.iter().map(|(id, record)| (id.0, record.encode())).collect();
         let plaintext = table::serialise(&entries, &LAYOUT);
-        let stored = seal_store_object(&mut Sealer::new(keys, session), repository.id(), PLACE, &plaintext);
+        let stored = seal_one_shot(keys, session, repository.id(), PLACE, &plaintext);
         repository.store.write(&Key::CheckedPacks, &stored).await
     }
 

@@ -6,6 +6,7 @@
 //! ```
 
 use super::keys::Keys;
+use super::sealer::Ticket;
 use super::session::{SessionCipher, SessionId, Sessions};
 use super::suite::{Mode, Suite};
 use alloc::vec::Vec;
@@ -100,57 +101,49 @@ impl Keys {
         if authentic { Ok(&mut envelope[suite.overhead()..]) } else { Err(EnvelopeError::Tag) }
     }
 
+    /// Appends the envelope of `payload` for this `context` and `id`. `sessions` must have served no other keys.
+    ///
+    /// # Panics
+    ///
+    /// As [`Keys::open`] does.
+    pub fn seal_into(
+        &self,
+        sessions: &mut Sessions,
+        ticket: Ticket,
+        payload: &[u8],
+        context: &[u8],
+        id: &[u8],
+        out: &mut Vec<u8>,
+    ) {
+        let suite = self.suite();
+        let start = out.len();
+        out.reserve(suite.overhead() + payload.len());
+        out.extend_from_slice(&[suite.type_byte(), 0]);
+        match suite.mode {
+            Mode::Encrypted(cipher) => {
+                let iv = ticket.iv.to_be_bytes();
+                let iv = &iv[iv.len() - IV_BYTES..];
+                out.extend_from_slice(iv);
+                out.extend_from_slice(&ticket.session);
+                let nonce = nonce(iv);
+                let aad = [context, id, &out[start..]].concat();
+                out.extend_from_slice(&[0; AEAD_TAG_BYTES]);
+                out.extend_from_slice(payload);
+                let (head, data) = out[start..].split_at_mut(AEAD_OVERHEAD);
+                let tag = sessions.get(self, cipher, &ticket.session).encrypt(&nonce, &aad, data);
+                head[AEAD_HEADER_BYTES..].copy_from_slice(&tag);
+            }
+            Mode::Authenticated => {
+                let tag = self.tag(&out[start..], context, id, payload);
+                out.extend_from_slice(&tag);
+                out.extend_from_slice(payload);
+            }
+        }
+    }
+
     fn tag(&self, header: &[u8], context: &[u8], id: &[u8], payload: &[u8]) -> [u8; MAC_BYTES] {
         let aad_len = u16::try_from(context.len() + id.len()).expect("contexts are short").to_be_bytes();
         self.suite().id_hash.mac(self.tag_key(), &[header, &aad_len, context, id, payload])
-    }
-}
-
-/// Seals payloads in one session. Every envelope gets the next message number, from 0 on, so that no pair of session and
-/// number occurs twice.
-pub struct Sealer<'k> {
-    keys: &'k Keys,
-    session: SessionId,
-    cipher: Option<SessionCipher>,
-    next_iv: u64,
-}
-
-impl<'k> Sealer<'k> {
-    /// Begins a session. `session` must be fresh random bytes that no other sealer ever had.
-    pub fn new(keys: &'k Keys, session: SessionId) -> Self {
-        let cipher = match keys.suite().mode {
-            Mode::Encrypted(cipher) => Some(SessionCipher::new(keys, cipher, &session)),
-            Mode::Authenticated => None,
-        };
-        Sealer { keys, session, cipher, next_iv: 0 }
-    }
-
-    /// Seals `payload` for this `context` and `id`.
-    pub fn seal(&mut self, payload: &[u8], context: &[u8], id: &[u8]) -> Vec<u8> {
-        let suite = self.keys.suite();
-        let mut envelope = Vec::with_capacity(suite.overhead() + payload.len());
-        envelope.extend_from_slice(&[suite.type_byte(), 0]);
-        match &self.cipher {
-            Some(cipher) => {
-                let iv = self.next_iv.to_be_bytes();
-                assert!(iv[..iv.len() - IV_BYTES] == [0, 0], "no session has 2^48 messages");
-                self.next_iv += 1;
-                envelope.extend_from_slice(&iv[iv.len() - IV_BYTES..]);
-                envelope.extend_from_slice(&self.session);
-                let nonce = nonce(&envelope[PREFIX_BYTES..PREFIX_BYTES + IV_BYTES]);
-                let aad = [context, id, &envelope].concat();
-                envelope.extend_from_slice(&[0; AEAD_TAG_BYTES]);
-                envelope.extend_from_slice(payload);
-                let (head, data) = envelope.split_at_mut(AEAD_OVERHEAD);
-                head[AEAD_HEADER_BYTES..].copy_from_slice(&cipher.encrypt(&nonce, &aad, data));
-            }
-            None => {
-                let tag = self.keys.tag(&envelope, context, id, payload);
-                envelope.extend_from_slice(&tag);
-                envelope.extend_from_slice(payload);
-            }
-        }
-        envelope
     }
 }
 

@@ -6,14 +6,16 @@ mod envelope;
 mod hash;
 mod kdf;
 mod keys;
+mod sealer;
 mod session;
 mod suite;
 
 pub use argon2::Algorithm as Argon2Algorithm;
-pub use envelope::{EnvelopeError, Sealer};
+pub use envelope::EnvelopeError;
 pub(crate) use hash::sha256;
 pub use hash::{IdHash, store_hash};
 pub use kdf::{Argon2Params, Kdf, KdfError, WEAKENED, unwrap_secret};
 pub use keys::{CRYPT_KEY_BYTES, ID_KEY_BYTES, Keys};
+pub use sealer::{OCB_SESSION_BLOCKS, Sealer, Ticket};
 pub use session::{SessionId, Sessions};
 pub use suite::{Cipher, Mode, Suite};

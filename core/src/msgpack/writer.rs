@@ -8,6 +8,8 @@ use rmp::encode::{self, ByteBuf};
 
 /// The extension type of msgpack timestamps.
 const TIMESTAMP_EXT: i8 = -1;
+/// Why writing into memory can't fail.
+const GROWS: &str = "a buffer that grows takes everything";
 /// Pairs that a map's one-byte header can tell of.
 const FIXMAP_PAIRS: usize = 15;
 
@@ -37,34 +39,34 @@ impl Writer {
 
     /// The header of an array of `len` elements, which are to follow.
     pub fn array(&mut self, len: usize) {
-        drop(encode::write_array_len(&mut self.out, length(len)));
+        encode::write_array_len(&mut self.out, length(len)).expect(GROWS);
     }
 
     /// The header of a map of `len` pairs, which are to follow; where keys must be sorted, see [`Writer::sorted_map`].
     pub fn map(&mut self, len: usize) {
-        drop(encode::write_map_len(&mut self.out, length(len)));
+        encode::write_map_len(&mut self.out, length(len)).expect(GROWS);
     }
 
     /// Bytes.
     pub fn bin(&mut self, bytes: &[u8]) {
-        drop(encode::write_bin(&mut self.out, bytes));
+        encode::write_bin(&mut self.out, bytes).expect(GROWS);
     }
 
     /// A text, which need not be UTF-8.
     pub fn str(&mut self, text: impl AsRef<[u8]>) {
         let text = text.as_ref();
-        drop(encode::write_str_len(&mut self.out, length(text.len())));
+        encode::write_str_len(&mut self.out, length(text.len())).expect(GROWS);
         self.raw(text);
     }
 
     /// An integer that is not negative.
     pub fn uint(&mut self, value: u64) {
-        drop(encode::write_uint(&mut self.out, value));
+        encode::write_uint(&mut self.out, value).expect(GROWS);
     }
 
     /// An integer.
     pub fn int(&mut self, value: i64) {
-        drop(encode::write_sint(&mut self.out, value));
+        encode::write_sint(&mut self.out, value).expect(GROWS);
     }
 
     /// No value.
@@ -117,7 +119,7 @@ impl Writer {
     }
 
     fn ext(&mut self, payload: &[u8]) {
-        drop(encode::write_ext_meta(&mut self.out, length(payload.len()), TIMESTAMP_EXT));
+        encode::write_ext_meta(&mut self.out, length(payload.len()), TIMESTAMP_EXT).expect(GROWS);
         self.raw(payload);
     }
 }

@@ -1,11 +1,12 @@
 //! The archives that a repository points to.
 
+use super::fragments::delete_if_there;
 use super::reader::{ChunkReader, ReadError};
 use crate::archive::{ArchiveError, ArchiveMeta};
 use crate::id::ArchiveId;
-use crate::name::Namespace;
+use crate::name::{Key, Namespace};
 use crate::object::ObjectType;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, StoreMut};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -56,6 +57,22 @@ pub async fn list_archives<S: Store>(
     }
     listing.archives.sort_by_key(|archive| archive.id);
     Ok(listing)
+}
+
+/// Soft-deletes an archive: it is listed no more, but can come back until the next compaction. The caller makes that
+/// durable, once for all it deletes.
+pub async fn delete_archive<S: StoreMut>(store: &S, id: ArchiveId) -> Result<(), StoreError> {
+    store.rename(&Key::Archive(id), &Key::DeletedArchive(id)).await
+}
+
+/// Brings a soft-deleted archive back.
+pub async fn undelete_archive<S: StoreMut>(store: &S, id: ArchiveId) -> Result<(), StoreError> {
+    store.rename(&Key::DeletedArchive(id), &Key::Archive(id)).await
+}
+
+/// Removes a soft-deleted archive for good. Its chunks are left for the compaction that calls this.
+pub async fn forget_archive<S: StoreMut>(store: &S, id: ArchiveId) -> Result<(), StoreError> {
+    delete_if_there(store, &Key::DeletedArchive(id)).await
 }
 
 async fn read_meta<S: Store>(reader: &mut ChunkReader<'_, S>, id: ArchiveId) -> Result<ArchiveMeta, ArchiveProblem> {

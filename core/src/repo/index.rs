@@ -1,22 +1,20 @@
 //! The chunk index, put together from its fragments or rebuilt from the packs.
 
+use super::fragments::{MAX_FRAGMENT_BYTES, consolidate, delete_fragments, replace_fragments};
 use super::open::{Repository, exists, read_whole};
 use super::walk::{PackWalk, Walked};
-use crate::crypto::EnvelopeError;
+use crate::crypto::{EnvelopeError, Sealer};
 use crate::id::{PackId, StoreHash};
 use crate::index::{ChunkIndex, Location};
 use crate::name::{Key, Namespace};
 use crate::object::Opener;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, StoreMut};
 use crate::store_object::Place;
 use crate::table::TableError;
 use alloc::vec::Vec;
 
 /// How often a listing may be overtaken by another client's merging of fragments.
 const LOAD_ATTEMPTS: usize = 3;
-
-/// Writers stop at 400,000 entries, which is 32 MB; a fragment larger than this is none.
-const MAX_FRAGMENT_BYTES: usize = 256 << 20;
 
 /// Why a fragment of the chunk index, or the index as a whole, can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -83,6 +81,62 @@ pub async fn load_index<S: Store>(
             }
         },
     }
+}
+
+/// The chunk index of a client that is about to change the repository.
+#[derive(Debug)]
+pub struct LoadedIndex {
+    /// The index.
+    pub index: ChunkIndex,
+    /// Whether it was made from the packs. Then no stored fragments have it, and all of it is to be stored.
+    pub is_rebuilt: bool,
+}
+
+/// Loads the chunk index for a client that adds to the repository. Fragments that are not to be trusted are removed, and
+/// the index is made from the packs; a damaged fragment is an error, since what is added beside it would be found by nobody.
+pub async fn load_index_to_add<S: StoreMut>(
+    repository: &Repository<S>,
+    opener: &mut Opener<'_>,
+    observe: &mut dyn FnMut(IndexDamage),
+) -> Result<LoadedIndex, IndexError> {
+    match load_fragments(repository, opener).await? {
+        Some(index) => Ok(LoadedIndex { index, is_rebuilt: false }),
+        None => {
+            if exists(&repository.store, &Key::IndexInvalid).await? {
+                delete_fragments(&repository.store).await?;
+            }
+            let index = rebuild_index(&repository.store, opener, observe).await?;
+            Ok(LoadedIndex { index, is_rebuilt: true })
+        }
+    }
+}
+
+/// Loads the chunk index for a client that holds the exclusive lock, and makes the stored one whole: an index that had to be
+/// made from the packs is stored, and small fragments are merged.
+pub async fn load_index_to_rewrite<S: StoreMut>(
+    repository: &Repository<S>,
+    opener: &mut Opener<'_>,
+    sealer: &mut Sealer<'_>,
+    observe: &mut dyn FnMut(IndexDamage),
+) -> Result<ChunkIndex, IndexError> {
+    let damage = match load_fragments(repository, opener).await {
+        Ok(Some(index)) => {
+            consolidate(repository, sealer).await?;
+            return Ok(index);
+        }
+        Ok(None) => None,
+        Err(error @ IndexError::Store(_)) => return Err(error),
+        Err(error) => Some(error),
+    };
+    let index = match (rebuild_index(&repository.store, opener, observe).await, damage) {
+        (Err(IndexError::NothingAuthentic), Some(error)) => return Err(error),
+        (rebuilt, damage) => {
+            damage.into_iter().map(IndexDamage::Fragment).for_each(observe);
+            rebuilt?
+        }
+    };
+    replace_fragments(repository, sealer, &index).await?;
+    Ok(index)
 }
 
 /// Loads the chunk index from its fragments; `None` where they are missing or marked as not to be trusted.

@@ -6,7 +6,6 @@ use crate::item::{Item, ItemError};
 use crate::msgpack::{MsgpackError, Reader, Skipper};
 use crate::object::ObjectType;
 use crate::store::Store;
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 /// An item larger than this is none: it would describe a file of terabytes in smallest chunks.
@@ -36,15 +35,19 @@ pub struct ItemStream {
 /// Ids that are taken one by one and counted.
 #[derive(Default)]
 struct Numbered {
-    ids: VecDeque<ChunkId>,
+    ids: Vec<ChunkId>,
     taken: usize,
 }
 
 impl Numbered {
     fn take(&mut self) -> Option<(usize, ChunkId)> {
-        let id = self.ids.pop_front()?;
+        let id = *self.ids.get(self.taken)?;
         self.taken += 1;
         Some((self.taken - 1, id))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.taken == self.ids.len()
     }
 }
 
@@ -106,7 +109,7 @@ impl ItemStream {
     /// The stream of an archive whose metadata has these item pointers.
     pub fn new(item_ptrs: &[ChunkId]) -> Self {
         ItemStream {
-            pointers: Numbered { ids: item_ptrs.iter().copied().collect(), taken: 0 },
+            pointers: Numbered { ids: item_ptrs.to_vec(), taken: 0 },
             pieces: Numbered::default(),
             buffer: Vec::new(),
             start: 0,
@@ -147,6 +150,11 @@ impl ItemStream {
                 None => self.at_end = true,
             }
         }
+    }
+
+    /// The chunks of the stream that are known so far: at its end, all of them.
+    pub fn chunks(&self) -> &[ChunkId] {
+        &self.pieces.ids
     }
 
     /// What stands at the beginning of the buffer.
@@ -204,11 +212,11 @@ impl ItemStream {
 
     /// Appends the next chunk of the stream; `None` when there is none.
     async fn refill<S: Store>(&mut self, reader: &mut ChunkReader<'_, S>) -> Option<Result<(), ItemProblem>> {
-        while self.pieces.ids.is_empty() {
+        while self.pieces.is_empty() {
             let (number, id) = self.pointers.take()?;
             let lost = |problem| Some(Err(problem));
             match reader.read(id, ObjectType::ItemPtrs).await.map(decode_pointers) {
-                Ok(Ok(pieces)) => self.pieces.ids = pieces,
+                Ok(Ok(pieces)) => self.pieces.ids.extend(pieces),
                 Ok(Err(source)) => return lost(self.cut(ItemProblem::NoPointers { number, id, source })),
                 Err(source) => return lost(self.cut(ItemProblem::Pointers { number, id, source })),
             }
@@ -262,11 +270,11 @@ fn begins_item(data: &[u8]) -> bool {
     }
 }
 
-fn decode_pointers(plaintext: &[u8]) -> Result<VecDeque<ChunkId>, MsgpackError> {
+fn decode_pointers(plaintext: &[u8]) -> Result<Vec<ChunkId>, MsgpackError> {
     let mut reader = Reader::new(plaintext);
-    let mut ids = VecDeque::new();
+    let mut ids = Vec::new();
     for _ in 0..reader.array_len()? {
-        ids.push_back(ChunkId(reader.byte_array()?));
+        ids.push(ChunkId(reader.byte_array()?));
     }
     reader.finish()?;
     Ok(ids)

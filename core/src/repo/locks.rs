@@ -1,12 +1,13 @@
 //! Taking, keeping, looking at and breaking locks (repository layer, section 6).
 
-use super::open::Repository;
-use crate::crypto::{Keys, Sealer, SessionId, Sessions, store_hash};
+use super::fragments::delete_if_there;
+use super::open::{Repository, exists};
+use crate::crypto::{Keys, SessionId, Sessions, store_hash};
 use crate::id::StoreHash;
 use crate::lock::{Lock, Owner, REFRESH_SECS, STALE_SECS};
 use crate::name::{Key, Namespace};
 use crate::store::{Store, StoreError, StoreMut};
-use crate::store_object::{Place, open_store_object, seal_store_object};
+use crate::store_object::{Place, open_store_object, seal_one_shot};
 use crate::time::Timestamp;
 use alloc::vec::Vec;
 
@@ -178,10 +179,16 @@ impl<'r> Locker<'r> {
         }
     }
 
+    /// Requires that the own lock is still there: before what must not happen beside others.
+    pub async fn assert_held<S: Store>(&self, repository: &Repository<S>) -> Result<(), LockError> {
+        let Some(own) = self.own else { return Err(LockError::Killed) };
+        if exists(&repository.store, &Key::Lock(own.name)).await? { Ok(()) } else { Err(LockError::Killed) }
+    }
+
     /// Removes the own lock.
     pub async fn release<S: StoreMut>(&mut self, repository: &Repository<S>) -> Result<(), StoreError> {
         match self.own.take() {
-            Some(own) => delete_if_there(&repository.store, own.name).await,
+            Some(own) => delete_if_there(&repository.store, &Key::Lock(own.name)).await,
             None => Ok(()),
         }
     }
@@ -193,8 +200,7 @@ impl<'r> Locker<'r> {
         session: SessionId,
     ) -> Result<(), StoreError> {
         let lock = Lock { exclusive: self.request.exclusive, owner: self.request.owner.clone(), time: now };
-        let mut sealer = Sealer::new(self.keys, session);
-        let stored = seal_store_object(&mut sealer, repository.id(), PLACE, &lock.encode());
+        let stored = seal_one_shot(self.keys, session, repository.id(), PLACE, &lock.encode());
         let name = store_hash(&stored);
         repository.store.write(&Key::Lock(name), &stored).await?;
         self.own = Some(Own { name, written: now });
@@ -216,7 +222,7 @@ impl<'r> Locker<'r> {
         let mut locks = Vec::new();
         for found in found {
             match self.staleness(&found, now) {
-                Staleness::Stale => delete_if_there(&repository.store, found.name).await?,
+                Staleness::Stale => delete_if_there(&repository.store, &Key::Lock(found.name)).await?,
                 staleness => locks.push((found, staleness)),
             }
         }
@@ -280,7 +286,7 @@ pub async fn peek_locks<S: Store>(
 pub async fn break_locks<S: StoreMut>(repository: &Repository<S>) -> Result<(), StoreError> {
     for entry in repository.store.list(Namespace::Locks).await? {
         if let Ok(name) = entry.name.parse() {
-            delete_if_there(&repository.store, name).await?;
+            delete_if_there(&repository.store, &Key::Lock(name)).await?;
         }
     }
     Ok(())
@@ -308,11 +314,4 @@ async fn list_locks<S: Store>(
         locks.push(Found { name, lock, modified: entry.modified });
     }
     Ok(locks)
-}
-
-async fn delete_if_there<S: StoreMut>(store: &S, name: StoreHash) -> Result<(), StoreError> {
-    match store.delete(&Key::Lock(name)).await {
-        Err(error) if error.is_not_found() => Ok(()),
-        other => other,
-    }
 }

@@ -155,6 +155,12 @@ impl<'r, S: Store> ChunkReader<'r, S> {
         Ok((meta, &self.plaintext))
     }
 
+    /// A chunk's object as it is stored, neither opened nor verified.
+    pub async fn read_object(&mut self, id: ChunkId) -> Result<&[u8], ReadError> {
+        self.locate_or_reload(id).await?;
+        Ok(&self.object)
+    }
+
     /// A chunk of a file that must have `size` bytes. A missing chunk whose id proves that it holds nothing but zeros is
     /// not missed.
     pub async fn read_content(&mut self, id: ChunkId, size: u64) -> Result<Content<'_>, ReadError> {

@@ -20,6 +20,10 @@ pub trait BlockingStoreMut: BlockingStore {
     fn write(&self, key: &Key, content: &[u8]) -> Result<(), StoreError>;
     /// See [`StoreMut::delete`].
     fn delete(&self, key: &Key) -> Result<(), StoreError>;
+    /// See [`StoreMut::rename`].
+    fn rename(&self, from: &Key, to: &Key) -> Result<(), StoreError>;
+    /// See [`StoreMut::sync`].
+    fn sync(&self) -> Result<(), StoreError>;
 }
 
 /// Makes a [`Store`] of a [`BlockingStore`]: its futures are always ready.
@@ -43,6 +47,14 @@ impl<B: BlockingStoreMut> StoreMut for Ready<B> {
 
     async fn delete(&self, key: &Key) -> Result<(), StoreError> {
         self.0.delete(key)
+    }
+
+    async fn rename(&self, from: &Key, to: &Key) -> Result<(), StoreError> {
+        self.0.rename(from, to)
+    }
+
+    async fn sync(&self) -> Result<(), StoreError> {
+        self.0.sync()
     }
 }
 

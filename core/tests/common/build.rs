@@ -5,9 +5,10 @@ use super::msgpack::{array, bin, int, map, str};
 use super::{repository_id, repository_vectors};
 use portaborg_core::codec::PureRust;
 use portaborg_core::config::Config;
-use portaborg_core::crypto::{Keys, Sealer, Suite, store_hash};
+use portaborg_core::crypto::{Keys, Sealer, SessionId, Suite, store_hash};
 use portaborg_core::id::{ChunkId, PackId};
 use portaborg_core::index::{ChunkIndex, Location};
+use portaborg_core::random::Random;
 use portaborg_core::repo::{ChunkReader, Repository};
 use portaborg_core::store::Ready;
 
@@ -51,7 +52,7 @@ pub fn reader<'r>(
 impl<'k> PackBuilder<'k> {
     /// An empty pack.
     pub fn new(keys: &'k Keys) -> Self {
-        PackBuilder { sealer: Sealer::new(keys, [7; 24]), keys, pack: Vec::new(), places: Vec::new() }
+        PackBuilder { sealer: sealer(keys, [7; 24]), keys, pack: Vec::new(), places: Vec::new() }
     }
 
     /// Adds a chunk of a type, uncompressed, under its id.
@@ -89,6 +90,17 @@ impl<'k> PackBuilder<'k> {
         }
         pack
     }
+}
+
+/// Seals in this session, from message 1 on.
+pub fn sealer(keys: &Keys, session: SessionId) -> Sealer<'_> {
+    struct Fixed(SessionId);
+    impl Random for Fixed {
+        fn fill(&mut self, bytes: &mut [u8]) {
+            bytes.copy_from_slice(&self.0);
+        }
+    }
+    Sealer::new(keys, Box::new(Fixed(session)))
 }
 
 /// Metadata of an uncompressed chunk.

@@ -98,4 +98,14 @@ impl BlockingStoreMut for MemoryStore {
         }
         self.objects.borrow_mut().remove(&key.path()).map(drop).ok_or_else(|| Self::missing(key))
     }
+
+    fn rename(&self, from: &Key, to: &Key) -> Result<(), StoreError> {
+        let object = self.objects.borrow_mut().remove(&from.path()).ok_or_else(|| Self::missing(from))?;
+        self.objects.borrow_mut().insert(to.path(), object);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
 }

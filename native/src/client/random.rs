@@ -1,6 +1,23 @@
 //! Randomness of the operating system.
 
 use crate::failure::Failure;
+use portaborg_core::random::Random;
+
+/// The operating system's randomness, as core takes it.
+pub struct SystemRandom(());
+
+impl SystemRandom {
+    /// Makes sure that there is any: a system that has given some goes on to.
+    pub fn new() -> Result<Self, Failure> {
+        bytes::<1>().map(|_| SystemRandom(()))
+    }
+}
+
+impl Random for SystemRandom {
+    fn fill(&mut self, bytes: &mut [u8]) {
+        getrandom::fill(bytes).expect("a system that has given random bytes goes on to");
+    }
+}
 
 /// Random bytes.
 pub fn bytes<const N: usize>() -> Result<[u8; N], Failure> {

@@ -2,11 +2,16 @@
 
 pub mod break_lock;
 pub mod check;
+pub mod compact;
+pub mod debug;
+pub mod delete;
 pub mod extract;
 pub mod help;
 pub mod info;
 pub mod key;
 pub mod list;
+pub mod repo_compress;
 pub mod repo_info;
 pub mod repo_list;
+pub mod undelete;
 pub mod version;

@@ -43,6 +43,17 @@ pub struct ArchiveFilters {
     pub newer: Option<String>,
 }
 
+impl ArchiveFilters {
+    /// Whether any archives are singled out: an order alone singles out none.
+    pub fn any_given(&self) -> bool {
+        let ArchiveFilters { match_archives, sort_by: _, first, last, oldest, newest, older, newer } = self;
+        !match_archives.is_empty()
+            || first.is_some()
+            || last.is_some()
+            || [oldest, newest, older, newer].into_iter().any(Option::is_some)
+    }
+}
+
 fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("a positive number is expected".into()),

@@ -5,6 +5,7 @@ use portaborg_core::name::{Entry, Key, Namespace};
 use portaborg_core::repo::Repository;
 use portaborg_core::store::{BlockingStore, BlockingStoreMut, Ready, StoreError, StoreErrorKind};
 use portaborg_core::time::Timestamp;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
@@ -26,6 +27,8 @@ pub struct Folder {
     root: PathBuf,
     /// The file read last: packs are read piece by piece.
     last: Mutex<Option<(Key, File)>>,
+    /// Folders whose names changed since the last [`BlockingStoreMut::sync`].
+    unsynced: Mutex<BTreeSet<PathBuf>>,
     stats: Mutex<StoreStats>,
 }
 
@@ -33,7 +36,12 @@ impl Folder {
     /// The folder at this path, which must be one.
     pub fn open(root: &Path) -> io::Result<Self> {
         if fs::metadata(root)?.is_dir() {
-            Ok(Folder { root: root.into(), last: Mutex::new(None), stats: Mutex::default() })
+            Ok(Folder {
+                root: root.into(),
+                last: Mutex::new(None),
+                unsynced: Mutex::default(),
+                stats: Mutex::default(),
+            })
         } else {
             Err(io::ErrorKind::NotADirectory.into())
         }
@@ -91,15 +99,36 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let parent = path.parent().expect("objects lie in namespaces");
                 fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+                parent.ancestors().take_while(|folder| *folder != self.root).for_each(|folder| self.changed(folder));
                 create()
             }
             other => other,
         }?;
-        let stored = file.write_all_at(content, 0).and_then(|()| fs::rename(&temporary, &path));
-        if stored.is_err() {
-            let _ = fs::remove_file(&temporary); // the error that counts is the first one
+        let is_lock = matches!(key, Key::Lock(_));
+        // The content is on disk before the name is: after a power failure no name has half an object.
+        let synced = || if is_lock { Ok(()) } else { file.sync_data() };
+        let stored = file.write_all_at(content, 0).and_then(|()| synced()).and_then(|()| fs::rename(&temporary, &path));
+        match &stored {
+            Ok(()) if is_lock => {}
+            Ok(()) => self.changed(&path),
+            Err(_) => drop(fs::remove_file(&temporary)), // the error that counts is the first one
         }
         stored
+    }
+
+    /// Remembers that a folder's names changed.
+    fn changed(&self, path: &Path) {
+        let folder = path.parent().expect("objects lie in namespaces");
+        self.unsynced.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.into());
+    }
+
+    fn sync_folders(&self) -> io::Result<()> {
+        let mut unsynced = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(folder) = unsynced.first() {
+            File::open(folder)?.sync_all()?;
+            unsynced.pop_first();
+        }
+        Ok(())
     }
 }
 
@@ -136,7 +165,22 @@ impl BlockingStoreMut for Folder {
         let began = Instant::now();
         let removed = fs::remove_file(self.path(key));
         self.count(|stats| stats.delete.add(began.elapsed(), 0));
+        if !matches!(key, Key::Lock(_)) {
+            self.changed(&self.path(key));
+        }
         removed.map_err(|error| store_error(error, key.to_string()))
+    }
+
+    fn rename(&self, from: &Key, to: &Key) -> Result<(), StoreError> {
+        let began = Instant::now();
+        let renamed = fs::rename(self.path(from), self.path(to));
+        self.count(|stats| stats.rename.add(began.elapsed(), 0));
+        self.changed(&self.path(to));
+        renamed.map_err(|error| store_error(error, from.to_string()))
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        self.sync_folders().map_err(|error| store_error(error, self.root.display().to_string()))
     }
 }
 

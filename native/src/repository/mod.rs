@@ -9,3 +9,4 @@ pub mod location;
 pub mod security;
 pub mod session;
 pub mod store_stats;
+pub mod writing;

@@ -81,35 +81,45 @@ impl Session {
 
     /// Takes a lock. Where none can be written, reading goes on without one, with a warning.
     pub fn lock(&self, app: &App, lock: Lock) -> Result<Held<'_>, Failure> {
+        let unlocked = || Held { locker: None, session: self, looked_at: Instant::now() };
+        if let Err(error) = self.repository.store.0.takes_locks() {
+            self.warn_of_no_lock(app, &error.to_string())?;
+            return Ok(unlocked());
+        }
+        match self.acquire(app, lock)? {
+            Err(LockError::Store(error)) if matches!(error.kind, StoreErrorKind::Denied | StoreErrorKind::ReadOnly) => {
+                self.warn_of_no_lock(app, &error.detail)?;
+                Ok(unlocked())
+            }
+            held => held.map_err(|error| Failure::lock(error, &self.location)),
+        }
+    }
+
+    /// Takes a lock, for a command that changes the repository: none without it.
+    pub fn lock_to_write(&self, app: &App, lock: Lock) -> Result<Held<'_>, Failure> {
+        self.acquire(app, lock)?.map_err(|error| Failure::lock(error, &self.location))
+    }
+
+    fn acquire(&self, app: &App, lock: Lock) -> Result<Result<Held<'_>, LockError>, Failure> {
         let request =
             LockRequest { exclusive: lock == Lock::Exclusive, owner: host::owner(), is_alive: &host::is_alive };
         let locker = Locker::new(&self.keys, request);
         // Whatever ends the wait, dropping this leaves no lock behind.
         let mut held = Held { locker: Some(locker), session: self, looked_at: Instant::now() };
-        if let Err(error) = self.repository.store.0.takes_locks() {
-            self.warn_of_no_lock(app, &error.to_string())?;
-            held.locker = None;
-        }
         let began = Instant::now();
         let wait = Duration::from_secs(app.common.lock_wait.max(0) as u64);
         loop {
-            let Some(locker) = &mut held.locker else { return Ok(held) };
+            let Some(locker) = &mut held.locker else { return Ok(Ok(held)) };
             let timed_out = began.elapsed() >= wait;
             match now(locker.step(&self.repository, app.now(), fresh_session()?, timed_out)) {
-                Ok(LockStep::Acquired) => return Ok(held),
+                Ok(LockStep::Acquired) => return Ok(Ok(held)),
                 Ok(LockStep::Wait(millis)) => interrupt::sleep(Duration::from_millis(millis.into()))?,
                 Ok(LockStep::WaitLong) => {
                     let millis = 1000 + getrandom::u32().unwrap_or_default() % 4000;
                     let left = wait.saturating_sub(began.elapsed());
                     interrupt::sleep(Duration::from_millis(millis.into()).min(left))?;
                 }
-                Err(LockError::Store(error))
-                    if matches!(error.kind, StoreErrorKind::Denied | StoreErrorKind::ReadOnly) =>
-                {
-                    self.warn_of_no_lock(app, &error.detail)?;
-                    held.locker = None;
-                }
-                Err(error) => return Err(Failure::lock(error, &self.location)),
+                Err(error) => return Ok(Err(error)),
             }
             held.refresh(app)?; // an exclusive lock may wait long for older shared ones
         }
@@ -214,6 +224,15 @@ impl Held<'_> {
         self.looked_at = Instant::now();
         let refreshed = now(locker.refresh(&self.session.repository, app.now(), fresh_session()?));
         refreshed.map_err(|error| Failure::lock(error, &self.session.location))
+    }
+}
+
+impl Held<'_> {
+    /// Requires that the lock is still there: before a change that must not be made beside others.
+    pub fn assert_held(&self) -> Result<(), Failure> {
+        let Some(locker) = &self.locker else { return Ok(()) };
+        let held = now(locker.assert_held(&self.session.repository));
+        held.map_err(|error| Failure::lock(error, &self.session.location))
     }
 }
 

@@ -14,6 +14,8 @@ pub struct StoreStats {
     pub store: Operations,
     /// Objects that were removed.
     pub delete: Operations,
+    /// Objects that got another name.
+    pub rename: Operations,
 }
 
 /// How often one kind of operation was done, how long it took in all, and how much it moved.
@@ -44,7 +46,7 @@ impl StoreStats {
             ("load", self.load, true),
             ("store", self.store, true),
             ("delete", self.delete, false),
-            ("move", none, false),
+            ("move", self.rename, false),
         ] {
             let seconds = operations.time.as_secs_f64();
             lines.push(format!("Store {name} calls: {}", operations.calls));

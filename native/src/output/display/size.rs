@@ -40,6 +40,11 @@ impl Units {
     pub fn display(self, bytes: u64) -> String {
         SizeFormat { units: self, precision: 2, sign: false, fine: false }.display(i128::from(bytes))
     }
+
+    /// The size without decimals.
+    pub fn display_whole(self, bytes: u64) -> String {
+        SizeFormat { units: self, precision: 0, sign: false, fine: false }.display(i128::from(bytes))
+    }
 }
 
 impl SizeFormat {

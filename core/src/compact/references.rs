@@ -1,0 +1,98 @@
+//! The references of archives: kept ones, or what their items say.
+
+use crate::archive::ArchiveMeta;
+use crate::crypto::{EnvelopeError, Sealer};
+use crate::id::{ArchiveId, ChunkId};
+use crate::name::{Key, Namespace, REFERENCES_PREFIX};
+use crate::references::ArchiveReferences;
+use crate::repo::{ChunkReader, ItemProblem, ItemStream, delete_if_there};
+use crate::store::{Store, StoreError, StoreMut};
+use crate::store_object::{Place, seal_store_object};
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+
+/// 36 bytes a chunk: an archive has less than a billion.
+const MAX_STORED_BYTES: usize = 1 << 30;
+
+/// Why it can't be told what an archive refers to. Then nothing may be removed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReferencesError {
+    /// A part of its item stream can't be read.
+    #[error("{0}")]
+    Items(#[from] ItemProblem),
+    /// The storage failed.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+}
+
+/// The references of an archive that are kept in the repository. `Ok(None)` if there are none, `Err(None)` if they are of no
+/// use; they can be made anew, so that harms nothing.
+pub async fn load_references<S: Store>(
+    reader: &mut ChunkReader<'_, S>,
+    id: ArchiveId,
+) -> Result<Result<Option<ArchiveReferences>, Option<EnvelopeError>>, StoreError> {
+    let key = Key::References(id);
+    // A larger object is cut, and so it is of no use.
+    let mut stored = match reader.repository.store.read(&key, 0, MAX_STORED_BYTES).await {
+        Ok(stored) => stored,
+        Err(error) if error.is_not_found() => return Ok(Ok(None)),
+        Err(error) => return Err(error),
+    };
+    let name = alloc::format!("{key}");
+    Ok(match reader.repository.open_store_object(&mut reader.opener, Place::Name(&name), &mut stored) {
+        Ok(plaintext) => ArchiveReferences::decode(plaintext).map(Some).ok_or(None),
+        Err(error) => Err(Some(error)),
+    })
+}
+
+/// Keeps the references of an archive in the repository.
+pub async fn store_references<S: StoreMut>(
+    reader: &ChunkReader<'_, S>,
+    sealer: &mut Sealer<'_>,
+    id: ArchiveId,
+    references: &ArchiveReferences,
+) -> Result<(), StoreError> {
+    let key = Key::References(id);
+    let name = alloc::format!("{key}");
+    let repository = reader.repository;
+    let stored = seal_store_object(sealer, repository.id(), Place::Name(&name), &references.encode());
+    repository.store.write(&key, &stored).await
+}
+
+/// Removes the references of all archives but these.
+pub async fn forget_references<S: StoreMut>(store: &S, archives: &BTreeSet<ArchiveId>) -> Result<(), StoreError> {
+    for entry in store.list(Namespace::Cache).await? {
+        let id = entry.name.strip_prefix(REFERENCES_PREFIX).and_then(|id| id.parse::<ArchiveId>().ok());
+        if let Some(id) = id.filter(|id| !archives.contains(id)) {
+            delete_if_there(store, &Key::References(id)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads what an archive refers to from its items.
+pub async fn scan_references<S: Store>(
+    reader: &mut ChunkReader<'_, S>,
+    id: ArchiveId,
+    meta: &ArchiveMeta,
+) -> Result<ArchiveReferences, ReferencesError> {
+    let mut chunks: HashMap<ChunkId, u32> = HashMap::new();
+    chunks.insert(id.into(), 0);
+    let mut references = ArchiveReferences::default();
+    let mut items = ItemStream::new(&meta.item_ptrs);
+    while let Some(item) = items.next(reader).await {
+        let item = item?;
+        references.file_count += 1;
+        for chunk in item.chunks.iter().flatten() {
+            references.content_size = references.content_size.saturating_add(chunk.size);
+            // No chunk is so long; what an item claims beyond that changes no more than a statistic.
+            chunks.insert(chunk.id, u32::try_from(chunk.size).unwrap_or(u32::MAX));
+        }
+    }
+    chunks.extend(meta.item_ptrs.iter().chain(items.chunks()).map(|id| (*id, 0)));
+    let mut chunks: Vec<(ChunkId, u32)> = chunks.into_iter().collect();
+    chunks.sort_unstable();
+    references.chunks = chunks;
+    Ok(references)
+}

@@ -1,0 +1,99 @@
+//! What commands need that change a repository.
+
+use crate::app::App;
+use crate::client::random::SystemRandom;
+use crate::failure::Failure;
+use crate::repository::archives::Reader;
+use crate::repository::folder::Folder;
+use crate::repository::session::{Held, Session};
+use portaborg_core::codec::Compression;
+use portaborg_core::crypto::Sealer;
+use portaborg_core::defaults::{BUILTIN_COMPRESSION, Defaults};
+use portaborg_core::repo::{ChunkWriter, PackLimits, load_index_to_add, load_index_to_rewrite};
+use portaborg_core::store::{BlockingStoreMut, Ready, now};
+use std::env;
+use std::str::FromStr;
+
+/// A writer of a repository in a local folder.
+pub type Writer<'r> = ChunkWriter<'r, Ready<Folder>>;
+
+impl Session {
+    /// Loads the chunk index and gives a writer of chunks.
+    pub fn writer(&self, app: &App, held: &Held<'_>, compression: Compression) -> Result<Writer<'_>, Failure> {
+        let limits = pack_limits()?;
+        let mut observe = |damage| app.fail(&Failure::index_damage(damage, &self.location));
+        let loaded = now(load_index_to_add(&self.repository, &mut self.opener(), &mut observe));
+        let loaded = loaded.map_err(|error| Failure::index(error, &self.location))?;
+        let reader = self.reader_with(held, loaded.index)?;
+        let mut writer = ChunkWriter::new(reader, self.sealer()?, &self.engine, compression, limits);
+        if loaded.is_rebuilt {
+            writer.save_all();
+        }
+        Ok(writer)
+    }
+
+    /// Loads the chunk index for a command that rewrites packs, and makes the stored one whole.
+    pub fn reader_to_rewrite(
+        &self,
+        app: &App,
+        held: &Held<'_>,
+        sealer: &mut Sealer<'_>,
+    ) -> Result<Reader<'_>, Failure> {
+        let mut observe = |damage| app.fail(&Failure::index_damage(damage, &self.location));
+        let index = now(load_index_to_rewrite(&self.repository, &mut self.opener(), sealer, &mut observe));
+        self.reader_with(held, index.map_err(|error| Failure::index(error, &self.location))?)
+    }
+
+    /// What seals in this run of the program; one is enough, and two would do no harm.
+    pub fn sealer(&self) -> Result<Sealer<'_>, Failure> {
+        Ok(Sealer::new(&self.keys, Box::new(SystemRandom::new()?)))
+    }
+
+    /// What the repository's creator chose for all clients.
+    pub fn defaults(&self) -> Result<Defaults, Failure> {
+        let defaults = now(self.repository.defaults(&mut self.opener()));
+        defaults.map_err(|error| Failure::defaults(error, &self.location))
+    }
+
+    /// Makes what was done durable.
+    pub fn sync(&self) -> Result<(), Failure> {
+        self.repository.store.0.sync().map_err(|error| Failure::store(error, &self.location))
+    }
+}
+
+/// The compression that is asked for, else the repository's default, else the built-in one (data layer, section 17).
+pub fn effective_compression(asked_for: Option<Compression>, defaults: &Defaults) -> Result<Compression, Failure> {
+    match (asked_for, &defaults.compression) {
+        (Some(compression), _) => Ok(compression),
+        (None, Some(text)) => text.parse().map_err(|error| {
+            let text = format!("The repository's default compression {text:?} can not be used: {error}.");
+            Failure::new(16, "Repository.InvalidRepositoryConfig", text)
+        }),
+        (None, None) => Ok(builtin_compression()),
+    }
+}
+
+/// The compression where nobody chose one.
+pub fn builtin_compression() -> Compression {
+    BUILTIN_COMPRESSION.parse().expect("the built-in compression is one")
+}
+
+/// When a pack is full: by `BORG_PACK_MAX_SIZE` in bytes and `BORG_PACK_MAX_COUNT` in objects. A count alone lifts the limit
+/// of the size (repository layer, section 5.3).
+pub fn pack_limits() -> Result<PackLimits, Failure> {
+    let (size, count) = (number("BORG_PACK_MAX_SIZE")?, number("BORG_PACK_MAX_COUNT")?);
+    Ok(match (size, count) {
+        (None, None) => PackLimits::default(),
+        (size, count) => PackLimits { size, count },
+    })
+}
+
+fn number<T: FromStr>(variable: &str) -> Result<Option<T>, Failure> {
+    match env::var(variable) {
+        Ok(text) if !text.trim().is_empty() => match text.trim().parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(Failure::error(format_args!("{variable}: {text:?} is not a whole number"))),
+        },
+        _ => Ok(None),
+    }
+}
