@@ -46,6 +46,14 @@ impl Folder {
         Ok(rustix::fs::access(folder, rustix::fs::Access::WRITE_OK)?)
     }
 
+    /// Returns once an object that was stored would survive a crash of the machine.
+    pub fn sync(&self, key: &Key) -> Result<(), StoreError> {
+        let path = self.path(key);
+        let folder = path.parent().expect("objects lie in namespaces");
+        let synced = File::open(&path).and_then(|file| file.sync_all()).and_then(|()| File::open(folder)?.sync_all());
+        synced.map_err(|error| store_error(error, key.to_string()))
+    }
+
     /// What was done so far.
     pub fn stats(&self) -> StoreStats {
         *self.stats.lock().unwrap_or_else(PoisonError::into_inner)
