@@ -8,10 +8,14 @@ use common::build::sealer;
 use common::msgpack::{bin, int, map, str};
 use common::{array, bytes, repository_id, repository_vectors, text};
 use portaborg_core::crypto::{
-    Argon2Algorithm, Argon2Params, Kdf, KdfError, Keys, Sessions, Suite, store_hash, unwrap_secret,
+    Argon2Algorithm, Argon2Params, Kdf, KdfError, Keys, NEW_KEYS, SECRET_BYTES, Sessions, Suite, store_hash,
+    unwrap_secret, wrap_secret,
 };
 use portaborg_core::id::RepositoryId;
-use portaborg_core::key::{KeyError, KeyLocation, KeySource, LockedKey, blob, is_key_of, paper_text, repository_of};
+use portaborg_core::key::{
+    KeyError, KeyLocation, KeySource, LockedKey, PaperError, PaperReader, blob, is_key, is_key_of,
+    key_text as text_around, paper_text, repository_of,
+};
 use portaborg_core::repo::{UnlockError, unlock};
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -69,6 +73,7 @@ fn the_key_text_is_recognised_and_named_by_its_hash() {
     assert_eq!(repository_of(key_text), Some(repository_id()));
     assert!(is_key_of(key_text, repository_id()));
     assert!(!is_key_of(key_text, RepositoryId([0; 32])));
+    assert!(is_key(key_text) && is_key(b"BORG_KEY 00") && !is_key(b"borg_key 00"));
     for other in ["", "BORG_KEY ", "BORG_KEY 00", "borg_key", "BORG_KEY \u{2602}", "# comment\nBORG_KEY"] {
         assert_eq!(repository_of(other.as_bytes()), None, "{other:?}");
     }
@@ -214,6 +219,125 @@ fn the_first_candidate_that_opens_wins_and_broken_ones_are_passed_over() {
     assert!(!refused.is_passphrase());
     let refused = unlock(&[], &passphrase, Kdf::Stored, suite(), repository_id()).unwrap_err();
     assert_eq!(refused, UnlockError::NoKey);
+}
+
+/// The secrets of the vectors.
+fn keys() -> Keys {
+    let vectors = vectors();
+    let seed = vectors["chunk_seed"].as_i64().unwrap() as i32;
+    Keys::new(suite(), array(&vectors, "/crypt_key"), array(&vectors, "/id_key"), seed)
+}
+
+#[test]
+fn secrets_are_wrapped_as_in_the_vectors() {
+    let vectors = vectors();
+    let passphrase = bytes(&vectors, PASSPHRASE);
+    let wrapped =
+        wrap_secret(&passphrase, &bytes(&vectors, "/salt"), NEW_KEYS, &bytes(&vectors, "/inner_msgpack")).unwrap();
+    let outer = bytes(&vectors, "/outer_msgpack");
+    assert!(outer.windows(wrapped.len()).any(|window| window == wrapped));
+    let locked =
+        LockedKey::lock(&keys(), repository_id(), &passphrase, Some("admin"), array(&vectors, "/salt"), Kdf::Stored);
+    assert_eq!(locked.unwrap().text(repository_id()), text(&vectors, "/keyfile_text"));
+    assert_eq!(text_around(repository_id(), &outer), text(&vectors, "/keyfile_text"));
+}
+
+#[test]
+fn keys_of_weakened_costs_tell_of_the_usual_ones() {
+    let locked = LockedKey::lock(&keys(), repository_id(), b"", None, [7; 16], Kdf::Weakened).unwrap();
+    assert_eq!(locked.label, None);
+    let key_text = locked.text(repository_id());
+    let spelled = blob(key_text.as_bytes()).unwrap();
+    for cost in [&b"memory_cost\xce\x00\x01\x00\x00"[..], b"time_cost\x03", b"parallelism\x04"] {
+        assert!(spelled.windows(cost.len()).any(|window| window == cost), "{cost:?}");
+    }
+    assert!(!spelled.windows(5).any(|window| window == b"label"));
+    let opened = unlock_text(key_text.as_bytes(), b"", Kdf::Weakened).unwrap();
+    assert_eq!(opened.id_key(), keys().id_key());
+    let opened = unlock_text(key_text.as_bytes(), b"", Kdf::Stored);
+    assert_eq!(opened.unwrap_err(), KeyError::Kdf(KdfError::Passphrase));
+}
+
+#[test]
+fn lost_secrets_are_not_stored() {
+    let lost = Keys::lost(Suite::from_names("authenticated-sha256", "sha256").unwrap()).unwrap();
+    let locked = LockedKey::lock(&lost, repository_id(), b"", None, [7; 16], Kdf::Weakened);
+    assert_eq!(locked.unwrap_err(), KeyError::Lost);
+}
+
+#[test]
+fn new_secrets_are_parts_of_the_random_bytes() {
+    let mut random = [0; SECRET_BYTES];
+    for (at, byte) in random.iter_mut().enumerate() {
+        *byte = at as u8;
+    }
+    random[96..].copy_from_slice(&(-559_038_737i32).to_be_bytes());
+    let made = Keys::generate(suite(), &random);
+    // The vectors' secrets count up, too.
+    let given = keys();
+    assert_eq!(made.id_key(), given.id_key());
+    assert_eq!(made.chunk_seed(), -559_038_737);
+    let mut sealed = sealer(&given, [1; 24]).seal(b"secret", b"", b"");
+    assert_eq!(made.open(&mut Sessions::new(), &mut sealed, b"", b"").unwrap(), b"secret");
+}
+
+/// The lines of the vectors' paper key, without what is in front of each.
+fn paper_lines(vectors: &Value) -> Vec<&str> {
+    text(vectors, "/paper").lines().skip(3).map(|line| line.split_once(": ").unwrap().1).collect()
+}
+
+#[test]
+fn a_paper_key_is_read_line_by_line() {
+    let vectors = vectors();
+    let lines = paper_lines(&vectors);
+    let mut reader = PaperReader::new(&lines[0].to_uppercase().replace(' ', "\t")).unwrap();
+    assert!(reader.is_of(repository_id()) && !reader.is_of(RepositoryId([0; 32])));
+    for (number, line) in (1..).zip(&lines[1..]) {
+        assert_eq!(reader.next_line(), Some(number));
+        assert_eq!(reader.clone().finish(), Err(PaperError::Total));
+        // Lines in another order, mistyped ones and half ones are refused, and can be given again.
+        let other = lines[if number == 1 { 2 } else { 1 }];
+        assert_eq!(reader.line(other), Err(PaperError::LineChecksum { number }));
+        assert_eq!(reader.line(&line.replace('-', "")), Err(PaperError::Hyphens));
+        assert_eq!(reader.line(&format!("{line}-")), Err(PaperError::Hyphens));
+        assert_eq!(reader.line(&line[1..]), Err(PaperError::Digits));
+        assert_eq!(reader.line(&format!("\u{e4}{}", &line[1..])), Err(PaperError::Digits));
+        reader.line(line).unwrap();
+    }
+    assert_eq!(reader.next_line(), None);
+    assert_eq!(reader.line("whatever"), Ok(()));
+    let spelled = reader.finish().unwrap();
+    assert_eq!(text_around(repository_id(), &spelled), text(&vectors, "/keyfile_text"));
+}
+
+#[test]
+fn first_lines_of_paper_keys_are_checked() {
+    let vectors = vectors();
+    let first = paper_lines(&vectors)[0].to_owned();
+    let refused = |line: &str| PaperReader::new(line).unwrap_err();
+    assert_eq!(refused(&first.replace('-', "")), PaperError::Hyphens);
+    assert_eq!(refused(&first.replacen('/', "", 1)), PaperError::Parts);
+    assert_eq!(refused(&first.replacen('/', "//", 1)), PaperError::Parts);
+    assert_eq!(refused(&first.replacen("21", "20", 1)), PaperError::IdChecksum);
+    assert_eq!(refused(""), PaperError::Hyphens);
+    // The checksums are right, as `sha256sum` says, but there is no such key.
+    for (lines, checksum) in [("0", "7e"), ("3641", "b0"), ("99999999999999999999999", "43"), ("x", "6f")] {
+        let line = format!("{lines}/000102030405060708/e385df61c8b6-{checksum}");
+        assert_eq!(refused(&line), PaperError::Lines { lines: lines.into() });
+    }
+}
+
+/// The lines are of Borg's own test of `key import --paper`.
+#[test]
+fn lines_whose_checksums_match_by_chance_show_in_the_total() {
+    let mut reader = PaperReader::new("2 / e29442 3506da 4e1ea7 / 25f62a 5a3d41 - 02").unwrap();
+    reader.line("616263 646566 676869 6a6b6c 6d6e6f 707172 - 6d").unwrap();
+    let mut other = reader.clone();
+    assert_eq!(other.line("73 74 75  -  89"), Err(PaperError::LineChecksum { number: 2 }));
+    other.line("00a1 - 88").unwrap();
+    assert_eq!(other.finish(), Err(PaperError::Total));
+    reader.line("73 74 75  -  88").unwrap();
+    assert_eq!(reader.finish().unwrap(), b"abcdefghijklmnopqrstu");
 }
 
 fn hex(bytes: &[u8]) -> String {

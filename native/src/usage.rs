@@ -91,7 +91,12 @@ pub fn command() -> Command {
         .mut_subcommand("key", |key| {
             described::<key::Options>(key)
                 .mut_subcommand("export", described::<key::ExportOptions>)
+                .mut_subcommand("import", described::<key::ImportOptions>)
+                .mut_subcommand("change-passphrase", described::<key::ChangePassphraseOptions>)
+                .mut_subcommand("add", described::<key::AddOptions>)
+                .mut_subcommand("remove", described::<key::RemoveOptions>)
                 .mut_subcommand("list", described::<key::ListOptions>)
+                .mut_subcommand("change-location", described::<key::ChangeLocationOptions>)
         })
         .mut_subcommand("break-lock", described::<break_lock::Options>)
         .mut_subcommand("version", described::<version::Options>)

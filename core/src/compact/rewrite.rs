@@ -83,6 +83,9 @@ pub(super) enum Wanted {
     Instead(Vec<u8>),
 }
 
+/// Tells what becomes of an object that is stored so.
+pub(super) type Wants<'w> = dyn FnMut(ChunkId, &[u8]) -> Result<Wanted, RewriteError> + 'w;
+
 /// Rewrites one pack.
 pub(super) struct Rewriter<'o> {
     pack: PackId,
@@ -116,7 +119,7 @@ impl<'o> Rewriter<'o> {
     pub async fn draft<S: StoreMut>(
         &self,
         reader: &mut ChunkReader<'_, S>,
-        wanted: &mut dyn FnMut(ChunkId, &[u8]) -> Result<Wanted, RewriteError>,
+        wanted: &mut Wants<'_>,
         tell: &mut dyn FnMut(&PackProblem),
     ) -> Result<Option<Draft>, RewriteError> {
         check_index(self.pack, self.bytes, self.objects)?;
@@ -199,7 +202,7 @@ impl<'o> Rewriter<'o> {
         &self,
         content: &[u8],
         superseded: Vec<Range<u64>>,
-        wanted: &mut dyn FnMut(ChunkId, &[u8]) -> Result<Wanted, RewriteError>,
+        wanted: &mut Wants<'_>,
     ) -> Result<Draft, RewriteError> {
         let mut draft = Draft { is_changed: !superseded.is_empty(), ..Draft::default() };
         let known = self.objects.iter().map(|object| (object.offset..object.offset + object.size, Some(object.id)));

@@ -158,3 +158,8 @@ fn nonce(iv: &[u8]) -> [u8; NONCE_BYTES] {
 pub(super) fn unwrap_once(key: &[u8; 32], tag: &[u8; AEAD_TAG_BYTES], data: &mut [u8]) -> bool {
     SessionCipher::wrapping(key).decrypt(&[0; NONCE_BYTES], &[], data, tag)
 }
+
+/// Encrypts a secret in place with a key used for nothing else, as [`unwrap_once`] decrypts it, and gives the tag.
+pub(super) fn wrap_once(key: &[u8; 32], data: &mut [u8]) -> [u8; AEAD_TAG_BYTES] {
+    SessionCipher::wrapping(key).encrypt(&[0; NONCE_BYTES], &[], data)
+}

@@ -1,6 +1,6 @@
 //! From a passphrase to the key that wraps the secrets (repository layer, section 3.2).
 
-use super::envelope::unwrap_once;
+use super::envelope::{unwrap_once, wrap_once};
 use crate::limits::{ARGON2_MAX_LANES, ARGON2_MAX_MEMORY_KIB, ARGON2_MAX_TIME};
 use alloc::vec::Vec;
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -29,6 +29,20 @@ pub struct Argon2Params {
     /// Lanes.
     pub lanes: u32,
 }
+
+impl Kdf {
+    /// The parameters that are used where these are stored.
+    pub(crate) fn used(self, stored: Argon2Params) -> Argon2Params {
+        match self {
+            Kdf::Stored => stored,
+            Kdf::Weakened => Argon2Params { algorithm: stored.algorithm, ..WEAKENED },
+        }
+    }
+}
+
+/// The parameters of new keys.
+pub const NEW_KEYS: Argon2Params =
+    Argon2Params { algorithm: Algorithm::Argon2id, time: 3, memory_kib: 64 * 1024, lanes: 4 };
 
 /// The costs of [`Kdf::Weakened`]; the algorithm stays the stored one.
 pub const WEAKENED: Argon2Params = Argon2Params { algorithm: Algorithm::Argon2id, time: 1, memory_kib: 8, lanes: 1 };
@@ -65,6 +79,19 @@ impl Argon2Params {
     }
 }
 
+/// Derives the wrapping key from `passphrase` and encrypts `secret` with it: the tag, then as many bytes as the secret has.
+/// No other secret may be wrapped with the same salt.
+pub fn wrap_secret(passphrase: &[u8], salt: &[u8], params: Argon2Params, secret: &[u8]) -> Result<Vec<u8>, KdfError> {
+    let key = wrapping_key(passphrase, salt, params)?;
+    // Encrypted where it is copied to, so that no copy is left.
+    let mut wrapped = Vec::with_capacity(TAG_BYTES + secret.len());
+    wrapped.extend_from_slice(&[0; TAG_BYTES]);
+    wrapped.extend_from_slice(secret);
+    let (tag, data) = wrapped.split_at_mut(TAG_BYTES);
+    tag.copy_from_slice(&wrap_once(&key, data));
+    Ok(wrapped)
+}
+
 /// Derives the wrapping key from `passphrase` and decrypts `wrapped` (tag first) with it.
 pub fn unwrap_secret(
     passphrase: &[u8],
@@ -72,12 +99,17 @@ pub fn unwrap_secret(
     params: Argon2Params,
     wrapped: &[u8],
 ) -> Result<Zeroizing<Vec<u8>>, KdfError> {
-    let checked = params.check()?;
+    params.check()?;
     let (tag, data) = wrapped.split_first_chunk::<TAG_BYTES>().ok_or(KdfError::Malformed)?;
-    let mut key = Zeroizing::new([0; 32]);
-    Argon2::new(params.algorithm, Version::V0x13, checked)
-        .hash_password_into(passphrase, salt, &mut *key)
-        .map_err(|_| KdfError::Malformed)?;
+    let key = wrapping_key(passphrase, salt, params)?;
     let mut secret = Zeroizing::new(data.to_vec());
     if unwrap_once(&key, tag, &mut secret) { Ok(secret) } else { Err(KdfError::Passphrase) }
+}
+
+fn wrapping_key(passphrase: &[u8], salt: &[u8], params: Argon2Params) -> Result<Zeroizing<[u8; 32]>, KdfError> {
+    let mut key = Zeroizing::new([0; 32]);
+    Argon2::new(params.algorithm, Version::V0x13, params.check()?)
+        .hash_password_into(passphrase, salt, &mut *key)
+        .map_err(|_| KdfError::Malformed)?;
+    Ok(key)
 }

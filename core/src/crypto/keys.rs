@@ -10,6 +10,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 pub const CRYPT_KEY_BYTES: usize = 64;
 /// Length of the secret that ids and chunkers derive from.
 pub const ID_KEY_BYTES: usize = 32;
+/// Random bytes that new secrets are made of.
+pub const SECRET_BYTES: usize = CRYPT_KEY_BYTES + ID_KEY_BYTES + size_of::<i32>();
 
 /// The unlocked secrets of a repository (repository layer, section 3.1) with the suite they serve.
 ///
@@ -34,6 +36,14 @@ impl Keys {
         };
         let tag_key = sha256(&[&crypt_key, domain]);
         Keys { suite, crypt_key, id_key, chunk_seed, tag_key, verifies: true }
+    }
+
+    /// New secrets, made of random bytes that serve nothing else.
+    pub fn generate(suite: Suite, random: &[u8; SECRET_BYTES]) -> Self {
+        let (crypt_key, rest) = random.split_first_chunk().expect("the sum of the parts");
+        let (id_key, seed) = rest.split_first_chunk().expect("the sum of the parts");
+        let seed = seed.try_into().expect("the sum of the parts");
+        Keys::new(suite, *crypt_key, *id_key, i32::from_be_bytes(seed))
     }
 
     /// Keys of an authenticated repository whose key is lost: all zero, and no tag or id is verified
@@ -68,6 +78,11 @@ impl Keys {
     /// lists can't be compared: that is what `list --format {fingerprint}` shows (data layer, section 18).
     pub fn id_key(&self) -> &[u8; ID_KEY_BYTES] {
         &self.id_key
+    }
+
+    /// The secret that encryption and tags derive from, to be wrapped.
+    pub(crate) fn crypt_key(&self) -> &[u8; CRYPT_KEY_BYTES] {
+        &self.crypt_key
     }
 
     /// Seed of the 32-bit buzhash chunker.

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use portaborg_core::random::Random;
+use zeroize::Zeroizing;
 
 /// The operating system's randomness, as core takes it.
 pub struct SystemRandom(());
@@ -22,13 +23,22 @@ impl Random for SystemRandom {
 /// Random bytes.
 pub fn bytes<const N: usize>() -> Result<[u8; N], Failure> {
     let mut bytes = [0; N];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => Ok(bytes),
-        Err(error) => Err(Failure::error(format_args!("the system gives no random bytes: {error}"))),
-    }
+    fill(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Random bytes that become secrets.
+pub fn secret<const N: usize>() -> Result<Zeroizing<[u8; N]>, Failure> {
+    let mut bytes = Zeroizing::new([0; N]);
+    fill(&mut *bytes)?;
+    Ok(bytes)
 }
 
 /// A random UUID (version 4) as text.
 pub fn uuid() -> Result<String, Failure> {
     Ok(uuid::Builder::from_random_bytes(bytes()?).into_uuid().to_string())
+}
+
+fn fill(bytes: &mut [u8]) -> Result<(), Failure> {
+    getrandom::fill(bytes).map_err(|error| Failure::error(format_args!("the system gives no random bytes: {error}")))
 }

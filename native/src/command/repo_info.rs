@@ -65,7 +65,7 @@ fn encryption_lines(session: &Session) -> String {
     let answer = match suite.mode {
         Mode::Encrypted(_) => {
             words.push(suite.id_hash.name());
-            if session.key.is_some_and(|key| key.empty_passphrase) {
+            if session.key.as_ref().is_some_and(|key| key.passphrase.is_empty()) {
                 words.push("empty passphrase");
             }
             "Yes"

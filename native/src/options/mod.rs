@@ -5,3 +5,4 @@ pub mod archive_name;
 pub mod common;
 pub mod exclusions;
 pub mod format;
+pub mod key_location;

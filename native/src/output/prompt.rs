@@ -129,6 +129,11 @@ impl<'a> Question<'a> {
     }
 }
 
+/// A line of standard input, without its end; `None` at the end of input. A signal ends the wait.
+pub fn line() -> Option<String> {
+    until_signal(|| read_answer(&mut io::stdin().lock()).ok_or(io::ErrorKind::UnexpectedEof.into())).ok()
+}
+
 /// A line without its end; `None` at the end of input, or if it can't be read.
 fn read_answer(input: &mut dyn BufRead) -> Option<String> {
     let mut line = Vec::new();

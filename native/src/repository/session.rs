@@ -9,7 +9,7 @@ use crate::output::json::Object;
 use crate::output::log::{Level, Message, STATS};
 use crate::repository::engine::Native;
 use crate::repository::folder::{Folder, LocalRepository};
-use crate::repository::keys::{FoundKey, UnlockedKey, find_keys, unlock_any};
+use crate::repository::keys::{FoundKey, KeyStore, UnlockedKey, find_keys, unlock_any};
 use crate::repository::location::Location;
 use crate::repository::security::{self, Facts};
 use portaborg_core::crypto::{Keys, SessionId};
@@ -125,6 +125,17 @@ impl Session {
         }
     }
 
+    /// Takes a lock for a command that changes something, which can't do without one.
+    pub fn lock_to_change(&self, app: &App, lock: Lock) -> Result<Held<'_>, Failure> {
+        let denied = |why: &str| {
+            let text = format!("Permission denied to {}: it can not be locked ({why}).", self.location);
+            Failure::new(21, "Repository.PathPermissionDenied", text)
+        };
+        self.repository.store.0.takes_locks().map_err(|error| denied(&error.to_string()))?;
+        let held = self.lock(app, lock)?;
+        if held.is_locked() { Ok(held) } else { Err(denied("no lock could be written")) }
+    }
+
     /// Compares the repository with what is remembered of it.
     pub fn assert_secure(&self, app: &App) -> Result<(), Failure> {
         let facts = Facts {
@@ -132,7 +143,7 @@ impl Session {
             location: &self.location,
             suite: self.keys.suite(),
             key_location: self.key_location(),
-            empty_passphrase: self.key.is_some_and(|key| key.empty_passphrase),
+            empty_passphrase: self.key.as_ref().is_some_and(|key| key.passphrase.is_empty()),
         };
         security::assert_secure(app, &facts)
     }
@@ -162,12 +173,22 @@ impl Session {
 
     /// Where the unlocked key is.
     pub fn key_location(&self) -> Option<KeyLocation> {
-        self.key.map(|key| self.key_sources[key.number].source.location)
+        self.unlocked_key().map(|key| key.source.location)
     }
 
     /// The unlocked key's file, if it is in one.
     pub fn key_file(&self) -> Option<&Path> {
-        self.key.and_then(|key| self.key_sources[key.number].file.as_deref())
+        self.unlocked_key().and_then(|key| key.file.as_deref())
+    }
+
+    /// The unlocked key; `None` with `authenticated_no_key`.
+    pub fn unlocked_key(&self) -> Option<&FoundKey> {
+        self.key.as_ref().map(|key| &self.key_sources[key.number])
+    }
+
+    /// Where keys of the repository are stored and removed.
+    pub fn key_store<'s>(&'s self, app: &'s App) -> KeyStore<'s> {
+        KeyStore { app, store: &self.repository.store, repository: self.repository.id(), location: &self.location }
     }
 
     /// What every JSON document of a repository begins with (command line, section 3.5).
