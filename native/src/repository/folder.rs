@@ -1,5 +1,6 @@
 //! A repository in a local folder (repository layer, section 1.5).
 
+use crate::client::dirs;
 use crate::repository::store_stats::StoreStats;
 use portaborg_core::name::{Entry, Key, Namespace};
 use portaborg_core::repo::Repository;
@@ -50,7 +51,7 @@ impl Folder {
     pub fn sync(&self, key: &Key) -> Result<(), StoreError> {
         let path = self.path(key);
         let folder = path.parent().expect("objects lie in namespaces");
-        let synced = File::open(&path).and_then(|file| file.sync_all()).and_then(|()| File::open(folder)?.sync_all());
+        let synced = File::open(&path).and_then(|file| file.sync_all()).and_then(|()| dirs::sync(folder));
         synced.map_err(|error| store_error(error, key.to_string()))
     }
 
