@@ -49,6 +49,14 @@ pub fn save(file: &Path, content: &str) -> io::Result<()> {
     fs::rename(&temporary, file)
 }
 
+/// Returns once the names in a folder would survive a crash of the machine; at once where the filesystem has no such thing.
+pub fn sync(folder: &Path) -> io::Result<()> {
+    match fs::File::open(folder)?.sync_all() {
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+        synced => synced,
+    }
+}
+
 fn base(kind: Kind) -> PathBuf {
     let (variable, below_base) = match kind {
         Kind::Config => ("BORG_CONFIG_DIR", ".config/borg"),

@@ -1,5 +1,6 @@
 //! A repository in a local folder (repository layer, section 1.5).
 
+use crate::client::dirs;
 use crate::repository::store_stats::StoreStats;
 use portaborg_core::name::{Entry, Key, Namespace};
 use portaborg_core::repo::Repository;
@@ -125,7 +126,7 @@ impl Folder {
     fn sync_folders(&self) -> io::Result<()> {
         let mut unsynced = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(folder) = unsynced.first() {
-            File::open(folder)?.sync_all()?;
+            dirs::sync(folder)?;
             unsynced.pop_first();
         }
         Ok(())

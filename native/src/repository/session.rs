@@ -95,8 +95,12 @@ impl Session {
         }
     }
 
-    /// Takes a lock, for a command that changes the repository: none without it.
+    /// Takes a lock for a command that changes something, which can't do without one.
     pub fn lock_to_write(&self, app: &App, lock: Lock) -> Result<Held<'_>, Failure> {
+        self.repository.store.0.takes_locks().map_err(|error| {
+            let text = format!("Permission denied to {}: it can not be locked ({error}).", self.location);
+            Failure::new(21, "Repository.PathPermissionDenied", text)
+        })?;
         self.acquire(app, lock)?.map_err(|error| Failure::lock(error, &self.location))
     }
 
@@ -123,17 +127,6 @@ impl Session {
             }
             held.refresh(app)?; // an exclusive lock may wait long for older shared ones
         }
-    }
-
-    /// Takes a lock for a command that changes something, which can't do without one.
-    pub fn lock_to_change(&self, app: &App, lock: Lock) -> Result<Held<'_>, Failure> {
-        let denied = |why: &str| {
-            let text = format!("Permission denied to {}: it can not be locked ({why}).", self.location);
-            Failure::new(21, "Repository.PathPermissionDenied", text)
-        };
-        self.repository.store.0.takes_locks().map_err(|error| denied(&error.to_string()))?;
-        let held = self.lock(app, lock)?;
-        if held.is_locked() { Ok(held) } else { Err(denied("no lock could be written")) }
     }
 
     /// Compares the repository with what is remembered of it.

@@ -23,7 +23,7 @@ pub fn run(app: &App, options: &AddOptions) -> Result<(), Failure> {
     let label = &*options.label;
     let session = Session::open(app)?;
     let place = unlocked(&session)?.source.location;
-    let mut held = session.lock_to_change(app, Lock::Shared)?;
+    let mut held = session.lock_to_write(app, Lock::Shared)?;
     session.assert_secure(app)?;
     if place == KeyLocation::Keyfile && explicit_file().is_some() {
         return Err(Failure::error(

@@ -27,7 +27,7 @@ pub fn run(app: &App, options: &ChangeLocationOptions) -> Result<(), Failure> {
     let place = options.key_location;
     let session = Session::open(app)?;
     let old = unlocked(&session)?;
-    let _held = session.lock_to_change(app, Lock::Exclusive)?;
+    let _held = session.lock_to_write(app, Lock::Exclusive)?;
     session.assert_secure(app)?;
     if old.source.location == place {
         return print(&format!("The borg key is already stored as {}, nothing to do.\n", place.name()));

@@ -16,7 +16,7 @@ pub struct ChangePassphraseOptions {}
 pub fn run(app: &App) -> Result<(), Failure> {
     let session = Session::open(app)?;
     let old = unlocked(&session)?;
-    let mut held = session.lock_to_change(app, Lock::Shared)?;
+    let mut held = session.lock_to_write(app, Lock::Shared)?;
     session.assert_secure(app)?;
     let passphrase = passphrase::new(app)?;
     held.refresh(app)?;

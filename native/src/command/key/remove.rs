@@ -29,7 +29,7 @@ pub struct RemoveOptions {
 pub fn run(app: &App, options: &RemoveOptions) -> Result<(), Failure> {
     let session = Session::open(app)?;
     let unlocked = unlocked(&session)?;
-    let _held = session.lock_to_change(app, Lock::Shared)?;
+    let _held = session.lock_to_write(app, Lock::Shared)?;
     session.assert_secure(app)?;
     let keys = &session.key_sources;
     let last = || Failure::error("Cannot remove the last remaining borg key of a repository.");

@@ -1,6 +1,7 @@
 //! Key files: found, stored whole or not at all, and removed so that nothing is left to be read (repository layer, section
 //! 3.4).
 
+use crate::client::dirs;
 use portaborg_core::key::MAX_TEXT_BYTES;
 use std::env;
 use std::ffi::OsString;
@@ -36,7 +37,7 @@ pub fn save(file: &Path, text: &str) -> io::Result<()> {
     let temporary = folder.join(temporary);
     let mut out = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
     let written = out.write_all(text.as_bytes()).and_then(|()| out.sync_all());
-    let stored = written.and_then(|()| fs::rename(&temporary, file)).and_then(|()| File::open(folder)?.sync_all());
+    let stored = written.and_then(|()| fs::rename(&temporary, file)).and_then(|()| dirs::sync(folder));
     if stored.is_err() {
         let _ = fs::remove_file(&temporary); // the error that counts is the first one
     }
