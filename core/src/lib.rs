@@ -63,7 +63,7 @@
 //! | - | - |
 //! | 0 ground | [`bytes`] [`id`] [`limits`] [`time`] [`tuning`] |
 //! | 1 transforms: bytes to bytes, texts | [`codec`] [`crypto`] [`msgpack`] [`text`] |
-//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`select`] [`store_object`] [`table`] |
+//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`files_cache`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
 //! | 4 doing | [`check`] [`repo`] |
 
@@ -90,6 +90,7 @@ pub mod text;
 pub mod archive;
 pub mod config;
 pub mod defaults;
+pub mod files_cache;
 pub mod index;
 pub mod item;
 pub mod key;
