@@ -43,6 +43,8 @@ id_types! {
     ArchiveId;
     /// Names a pack: the [`StoreHash`] of the whole pack file (repository layer, section 5.3).
     PackId;
+    /// Names a file in the files cache: the keyed hash of its item's path (data layer, section 13).
+    PathHash;
     /// Names a repository: 32 random bytes, fixed at creation (repository layer, section 2.1).
     RepositoryId;
     /// Names an object by its stored bytes: unkeyed BLAKE3 (repository layer, section 1.1).

@@ -274,7 +274,7 @@ fn raw(reader: &mut Reader<'_>) -> Result<Vec<u8>, MsgpackError> {
 }
 
 /// `[[id, size], ...]`; Borg 1.x wrote a third element, which is dropped.
-fn chunks(reader: &mut Reader<'_>) -> Result<Vec<ChunkEntry>, MsgpackError> {
+pub(crate) fn chunks(reader: &mut Reader<'_>) -> Result<Vec<ChunkEntry>, MsgpackError> {
     let count = reader.array_len()?;
     // Each entry takes 34 bytes at least, so the claim is checked against what is there.
     let mut entries = Vec::with_capacity(count.min(reader.rest().len() / 34));
@@ -312,7 +312,8 @@ pub(crate) fn write_pairs(writer: &mut Writer, pairs: &Pairs, write_key: impl Fn
     }
 }
 
-fn byte_map(reader: &mut Reader<'_>) -> Result<Pairs, MsgpackError> {
+/// A map of byte strings, in stored order.
+pub(crate) fn byte_map(reader: &mut Reader<'_>) -> Result<Pairs, MsgpackError> {
     let count = reader.map_len()?;
     let mut pairs = Vec::new();
     for _ in 0..count {

@@ -63,7 +63,7 @@
 //! | - | - |
 //! | 0 ground | [`bytes`] [`id`] [`limits`] [`random`] [`time`] [`tuning`] |
 //! | 1 transforms: bytes to bytes, texts | [`chunk`] [`codec`] [`crypto`] [`msgpack`] [`text`] |
-//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`references`] [`select`] [`store_object`] [`table`] |
+//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`files_cache`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`references`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
 //! | 4 doing | [`check`] [`compact`] [`repo`] |
 
@@ -92,6 +92,7 @@ pub mod text;
 pub mod archive;
 pub mod config;
 pub mod defaults;
+pub mod files_cache;
 pub mod index;
 pub mod item;
 pub mod key;

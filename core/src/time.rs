@@ -8,6 +8,9 @@ use jiff::tz::{Offset, TimeZone};
 /// Nanoseconds in a second.
 pub const NANOS_PER_SEC: u32 = 1_000_000_000;
 
+/// Latest time that is stored of an object, in nanoseconds since 1970; the earliest is 1970 itself (data layer, section 8).
+const MAX_STORABLE_NANOS: i128 = 9_223_199_236_000_000_000;
+
 /// A point in time: whole seconds since 1970-01-01T00:00:00Z, and the nanoseconds after them (below [`NANOS_PER_SEC`]).
 ///
 /// Times before 1970 have negative `secs` and still count `nanos` forward.
@@ -32,6 +35,11 @@ impl Timestamp {
     /// Nanoseconds since the epoch.
     pub fn as_nanos(self) -> i128 {
         i128::from(self.secs) * i128::from(NANOS_PER_SEC) + i128::from(self.nanos)
+    }
+
+    /// The nearest time that Borg stores of an object (data layer, section 8).
+    pub fn storable(self) -> Self {
+        Timestamp::from_nanos(self.as_nanos().clamp(0, MAX_STORABLE_NANOS))
     }
 
     /// This time as the calendar library has it; `None` outside the years -9999 to 9999.
@@ -77,6 +85,13 @@ mod tests {
         let stamp = Timestamp::from_nanos(-1);
         assert_eq!(stamp, Timestamp { secs: -1, nanos: 999_999_999 });
         assert_eq!(stamp.as_nanos(), -1);
+    }
+
+    #[test]
+    fn what_is_stored_begins_in_1970_and_ends_in_2262() {
+        assert_eq!(Timestamp::from_nanos(-1).storable(), Timestamp::default());
+        assert_eq!(Timestamp { secs: i64::MAX, nanos: 1 }.storable(), Timestamp { secs: 9_223_199_236, nanos: 0 });
+        assert_eq!(Timestamp { secs: 7, nanos: 8 }.storable(), Timestamp { secs: 7, nanos: 8 });
     }
 
     #[test]

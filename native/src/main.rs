@@ -3,10 +3,13 @@
 #![forbid(unsafe_code)]
 
 mod app;
+#[allow(dead_code, unused_imports, reason = "the command that uses it is still to come")]
+mod backup;
 mod cli;
 mod client;
 mod command;
 mod failure;
+mod filesystem;
 mod interrupt;
 mod options;
 mod output;

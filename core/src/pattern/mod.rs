@@ -22,6 +22,7 @@ pub use command::{
 };
 pub use error::{PatternError, RegexFault};
 pub use matcher::{PatternMatcher, Verdict};
+pub use normpath::normpath;
 pub use pattern::Pattern;
 pub use style::Style;
 pub use subject::Subject;

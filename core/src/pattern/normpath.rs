@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 /// Removes empty and `.` components and resolves `..` against the component before it; nothing left is `.`.
 ///
 /// One leading `/` stays, exactly two stay two; `..` above the root vanishes, above a relative start it stays.
-pub(super) fn normpath(path: &[u8]) -> Vec<u8> {
+pub fn normpath(path: &[u8]) -> Vec<u8> {
     let slashes = match path.iter().take_while(|&&byte| byte == b'/').count() {
         2 => 2,
         more => more.min(1),

@@ -1,6 +1,7 @@
 //! `compact`: frees the space of what no archive needs (command line, section 1.2; repository layer, section 7.1).
 
 use crate::app::App;
+use crate::client::dirs;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::display::time;
@@ -15,6 +16,7 @@ use portaborg_core::compact::{
     run as compact, scan_references, store_references,
 };
 use portaborg_core::crypto::Sealer;
+use portaborg_core::files_cache::file_name;
 use portaborg_core::id::PackId;
 use portaborg_core::name::{Entry, Namespace};
 use portaborg_core::references::ArchiveReferences;
@@ -22,6 +24,8 @@ use portaborg_core::repo::{DEFAULT_PACK_BYTES, forget_archive};
 use portaborg_core::select::Candidate;
 use portaborg_core::store::{BlockingStore, now};
 use std::collections::BTreeSet;
+use std::env;
+use std::fs;
 
 /// The exit code of a command that met lost data.
 const DATA_IS_MISSING: u8 = 2;
@@ -71,6 +75,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     collection.compact(&mut reader, &mut sealer, &mut held, live.len())?;
     if !options.dry_run {
         interrupt::check()?;
+        remove_files_caches(app, &session, &live);
     }
     app.info("Finished compaction / garbage collection...");
     Ok(())
@@ -329,4 +334,24 @@ pub fn tell_problem(app: &App, problem: &PackProblem) {
     } else {
         app.warning(&format!("{problem}."));
     }
+}
+
+/// Removes files caches of series that are no more.
+fn remove_files_caches(app: &App, session: &Session, archives: &[Archive]) {
+    app.info("Cleaning up files cache...");
+    let folder = dirs::cache(session.repository.id());
+    let Ok(files) = fs::read_dir(&folder) else { return };
+    let suffix = env::var("BORG_FILES_CACHE_SUFFIX").unwrap_or_default();
+    let wanted: BTreeSet<String> = archives.iter().map(|archive| file_name(&shown_name(archive), &suffix)).collect();
+    let mut removed = 0;
+    for file in files.flatten() {
+        let name = file.file_name().to_string_lossy().into_owned();
+        if name.starts_with("files.") && !wanted.contains(&name) {
+            match fs::remove_file(file.path()) {
+                Ok(()) => removed += 1,
+                Err(error) => app.warning(&format!("Could not access cache file: {error}")),
+            }
+        }
+    }
+    app.info(&format!("Removed {removed} unused files cache files."));
 }

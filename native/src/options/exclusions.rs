@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 use portaborg_core::pattern::{
-    Line, PatternError, PatternMatcher, Rule, Style, parse_exclude, parse_exclude_file, parse_line, parse_pattern_file,
+    Line, PatternError, PatternFile, PatternMatcher, Style, parse_exclude, parse_exclude_file, parse_line,
+    parse_pattern_file,
 };
 use std::ffi::OsString;
 use std::fs;
@@ -41,26 +42,41 @@ impl Exclusions {
     /// The matcher of these options and of PATH arguments.
     pub fn matcher(&self, paths: &[PathBuf]) -> Result<PatternMatcher, Failure> {
         let mut matcher = PatternMatcher::new(paths.is_empty());
-        for (kind, value) in &self.given {
-            matcher.add_rules(rules(*kind, value)?);
-        }
+        matcher.add_rules(self.parsed()?.rules);
         matcher.add_includepaths(paths.iter().map(|path| path.as_os_str().as_bytes())).map_err(invalid)?;
         Ok(matcher)
     }
-}
 
-fn rules(kind: Kind, value: &OsString) -> Result<Vec<Rule>, Failure> {
-    let read = || fs::read(value).map_err(|error| Failure::error(format_args!("{}: {error}", value.display())));
-    match kind {
-        Kind::Exclude => parse_exclude(value.as_bytes()).map(|rule| vec![rule]).map_err(invalid),
-        Kind::ExcludeFrom => parse_exclude_file(&read()?).map_err(invalid),
-        Kind::PatternsFrom => Ok(parse_pattern_file(&read()?).map_err(no_command)?.rules),
-        Kind::Pattern => {
-            match parse_line(value.as_bytes(), Style::Sh).map_err(no_command)? {
-                Line::Rule(rule) => Ok(vec![rule]),
-                _ => Ok(Vec::new()), // a root, which only create has a use for
+    /// The matcher of these options for walking through a file system, which includes what nothing excludes, and the paths
+    /// to start from that patterns name.
+    #[allow(dead_code, reason = "the command that uses it is still to come")]
+    pub fn walk_matcher(&self) -> Result<(PatternMatcher, Vec<Vec<u8>>), Failure> {
+        let parsed = self.parsed()?;
+        let mut matcher = PatternMatcher::new(true);
+        matcher.add_rules(parsed.rules);
+        Ok((matcher, parsed.roots))
+    }
+
+    fn parsed(&self) -> Result<PatternFile, Failure> {
+        let mut all = PatternFile::default();
+        for (kind, value) in &self.given {
+            let read = || fs::read(value).map_err(|error| Failure::error(format_args!("{}: {error}", value.display())));
+            match kind {
+                Kind::Exclude => all.rules.push(parse_exclude(value.as_bytes()).map_err(invalid)?),
+                Kind::ExcludeFrom => all.rules.extend(parse_exclude_file(&read()?).map_err(invalid)?),
+                Kind::PatternsFrom => {
+                    let file = parse_pattern_file(&read()?).map_err(no_command)?;
+                    all.rules.extend(file.rules);
+                    all.roots.extend(file.roots);
+                }
+                Kind::Pattern => match parse_line(value.as_bytes(), Style::Sh).map_err(no_command)? {
+                    Line::Rule(rule) => all.rules.push(rule),
+                    Line::Root(path) => all.roots.push(path),
+                    Line::Style(_) => {} // for the rest of a file, of which there is none
+                },
             }
         }
+        Ok(all)
     }
 }
 
@@ -113,4 +129,35 @@ impl FromArgMatches for Exclusions {
 /// A path for a message or an argument's echo.
 pub fn shown_path(path: &[u8]) -> String {
     OsString::from_vec(path.to_vec()).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        exclusions: Exclusions,
+    }
+
+    #[test]
+    fn roots_come_in_the_order_in_which_patterns_name_them() {
+        let file = std::env::temp_dir().join(format!("portaborg-patterns-{}", std::process::id()));
+        fs::write(&file, "R /in/file\n- *.o\nr second\n").unwrap();
+        let from = format!("--patterns-from={}", file.display());
+        let line = ["x", "--pattern=R first", "--exclude=*.tmp", &from, "--pattern=R  last one"];
+        let exclusions = Arguments::parse_from(line).exclusions;
+        let (mut matcher, roots) = exclusions.walk_matcher().unwrap();
+        fs::remove_file(&file).unwrap();
+        assert_eq!(roots, [&b"first"[..], b"/in/file", b"second", b"last one"]);
+        let mut verdict = |path: &str| {
+            let verdict = matcher.match_path(path.as_bytes()).unwrap();
+            (verdict.included, verdict.recurse)
+        };
+        assert_eq!(verdict("a"), (true, true));
+        assert_eq!(verdict("a.o"), (false, true));
+        assert_eq!(verdict("a.tmp"), (false, false));
+    }
 }

@@ -6,3 +6,5 @@ pub mod common;
 pub mod exclusions;
 pub mod format;
 pub mod key_location;
+pub mod source;
+pub mod tag_files;

@@ -1,11 +1,11 @@
 //! Owners, modes, extended attributes, access control lists, times and flags (data layer, section 11.3).
 
 use super::Options;
-use super::acl::{self, InvalidAcl};
-use super::flags;
-use super::owner::Names;
 use super::problem::Cause;
 use super::target::Place;
+use crate::filesystem::acl::{self, InvalidAcl};
+use crate::filesystem::flags;
+use crate::filesystem::names::Names;
 use portaborg_core::item::{Item, Pairs};
 use portaborg_core::time::{NANOS_PER_SEC, Timestamp};
 use rustix::fs::{
@@ -166,7 +166,7 @@ fn times(access: Timestamp, modification: Timestamp) -> Timestamps {
 /// There is no call for it that is relative to a directory and does not follow links, except through `/proc`.
 #[cfg(target_os = "linux")]
 fn set_xattr_by_name(place: &Place<'_>, name: &[u8], value: &[u8]) -> Result<(), Errno> {
-    let mut path = super::proc_path(&*place.parent);
+    let mut path = crate::filesystem::stat::proc_path(&*place.parent);
     path.push(b'/');
     path.extend_from_slice(place.name);
     rustix::fs::lsetxattr(path, name, value, XattrFlags::empty())

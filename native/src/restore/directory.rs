@@ -2,8 +2,10 @@
 
 use super::attributes::{Attributes, Object};
 use super::problem::{Cause, Problem};
-use super::target::{Refusal, file_type, is_below};
-use super::{Begun, Guarded, Inode, Restorer, flags};
+use super::target::{Refusal, is_below};
+use super::{Begun, Guarded, Restorer};
+use crate::filesystem::flags;
+use crate::filesystem::stat::{Inode, file_type};
 use portaborg_core::item::Item;
 use rustix::fs::{FileType, Mode, fstat, mkdirat};
 use rustix::io::Errno;

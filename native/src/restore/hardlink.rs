@@ -1,8 +1,9 @@
 //! Hard links: later items of one `hlid` become further names of what the first one made (data layer, section 11.2).
 
+use super::Restorer;
 use super::problem::{Cause, Problem};
-use super::target::{Place, mode};
-use super::{Inode, Restorer};
+use super::target::Place;
+use crate::filesystem::stat::{Inode, mode};
 use portaborg_core::item::{FileType, Item};
 use rustix::fs::{AtFlags, Stat, fstat, linkat};
 use rustix::io::Errno;

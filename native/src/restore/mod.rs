@@ -6,13 +6,10 @@
 //! a name that was there before.
 #![forbid(unsafe_code)]
 
-mod acl;
 mod attributes;
 mod directory;
 mod file;
-mod flags;
 mod hardlink;
-mod owner;
 mod problem;
 mod special;
 mod target;
@@ -22,10 +19,12 @@ mod tests;
 pub use file::OpenFile;
 pub use problem::{Cause, Problem};
 
+use crate::filesystem::flags;
+use crate::filesystem::names::Names;
+use crate::filesystem::stat::{Inode, file_type, mode, mtime};
 use attributes::Attributes;
 use directory::Directories;
 use hardlink::{HardLinks, Identity};
-use owner::Names;
 use portaborg_core::item::{FileType, Item};
 use rustix::fs::{Stat, fstat};
 use rustix::io::Errno;
@@ -33,7 +32,7 @@ use std::borrow::Cow;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
-use target::{Place, Refusal, Target, file_type, mode};
+use target::{Place, Refusal, Target};
 
 /// What is restored, and how (command line, section 1.2, `extract`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,13 +81,6 @@ struct Guarded {
     path: Vec<u8>,
     inode: Inode,
     bsdflags: u32,
-}
-
-/// Identifies an object of the file system as long as it is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Inode {
-    device: u64,
-    number: u64,
 }
 
 /// What came of making an object.
@@ -245,13 +237,6 @@ impl Restorer {
     }
 }
 
-impl Inode {
-    #[allow(clippy::unnecessary_cast, reason = "the fields have other types on macOS")]
-    fn of(stat: &Stat) -> Inode {
-        Inode { device: stat.st_dev as u64, number: stat.st_ino as u64 }
-    }
-}
-
 /// The path below the target in plain components; empty for the target itself.
 fn relative(path: &[u8]) -> Result<Cow<'_, [u8]>, Cause> {
     if path.len() > MAX_PATH_BYTES {
@@ -271,17 +256,10 @@ fn relative(path: &[u8]) -> Result<Cow<'_, [u8]>, Cause> {
 /// Whether what is there was made from this item by an extraction before (data layer, section 11.2). Only regular files
 /// are asked about: directories are kept anyway, and the rest is made again.
 fn is_same(item: &Item, stat: &Stat) -> bool {
-    let mtime = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
     file_type(stat) == rustix::fs::FileType::RegularFile
         && item.mode == Some(mode(stat))
         && u64::try_from(stat.st_size) == Ok(item.size.unwrap_or_else(|| item.content_size()))
-        && mtime == item.mtime.as_nanos()
-}
-
-/// The name under which Linux shows an open file to its process.
-#[cfg(target_os = "linux")]
-fn proc_path(fd: &impl std::os::fd::AsRawFd) -> Vec<u8> {
-    format!("/proc/self/fd/{}", fd.as_raw_fd()).into_bytes()
+        && mtime(stat) == item.mtime
 }
 
 /// Longest path that is extracted, in bytes: four times what Linux takes at once, so that one item can't cost millions of

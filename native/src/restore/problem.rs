@@ -1,5 +1,6 @@
 //! What can go wrong with one item, worded as Borg words it.
 
+use crate::filesystem::os_error::{self, PythonError};
 use portaborg_core::text::Repr;
 use rustix::io::Errno;
 use std::fmt;
@@ -71,7 +72,7 @@ impl Problem {
             Cause::Xattr { .. } | Cause::Times(_) | Cause::Flags(_) => 1,
             Cause::SymlinkParent => 108,
             Cause::PathTraversal => 109,
-            Cause::Os { errno, .. } => os_class(*errno).0,
+            Cause::Os { errno, .. } => os_error::class(*errno).0.into(),
             Cause::Size { .. }
             | Cause::NoMode
             | Cause::UnknownType(_)
@@ -88,21 +89,10 @@ impl Problem {
             109 => "BackupPathTraversalError",
             102 => "BackupError",
             _ => match &self.cause {
-                Cause::Os { errno, .. } => os_class(*errno).1,
+                Cause::Os { errno, .. } => os_error::class(*errno).1,
                 _ => return None,
             },
         })
-    }
-}
-
-/// Borg's class of an error of the system.
-fn os_class(errno: Errno) -> (i32, &'static str) {
-    match errno {
-        Errno::PERM | Errno::ISDIR | Errno::ACCESS | Errno::BUSY => (105, "BackupPermissionError"),
-        Errno::IO => (106, "BackupIOError"),
-        Errno::NOENT => (107, "BackupFileNotFoundError"),
-        Errno::TIMEDOUT => (111, "BackupTimeoutError"),
-        _ => (104, "BackupOSError"),
     }
 }
 
@@ -145,18 +135,6 @@ impl fmt::Display for Problem {
             Cause::Times(errno) => write!(f, "when setting timestamps: {}", PythonError(*errno)),
             Cause::Flags(errno) => write!(f, "when setting file flags: {}", PythonError(*errno)),
         }
-    }
-}
-
-/// An error of the system as Python prints it: `[Errno 21] Is a directory`.
-struct PythonError(Errno);
-
-impl fmt::Display for PythonError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = self.0.raw_os_error();
-        let text = std::io::Error::from_raw_os_error(number).to_string();
-        let suffix = format!(" (os error {number})");
-        write!(f, "[Errno {number}] {}", text.strip_suffix(&suffix).unwrap_or(&text))
     }
 }
 

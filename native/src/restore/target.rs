@@ -1,5 +1,6 @@
 //! The directory that is extracted into, and the way to what lies below it without ever following a symbolic link.
 
+use crate::filesystem::stat::file_type;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 use std::io;
@@ -169,11 +170,12 @@ impl Place<'_> {
     /// does not block, and a directory need not be readable.
     #[cfg(target_os = "linux")]
     pub fn change_mode(&self, mode: Mode) -> Result<(), Errno> {
+        use crate::filesystem::stat::proc_path;
         use rustix::fs::{chmodat, fstat};
         let node = openat(&self.parent, self.name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
         match file_type(&fstat(&node)?) {
             FileType::Symlink => Err(Errno::LOOP),
-            _ => chmodat(CWD, super::proc_path(&node), mode, AtFlags::empty()),
+            _ => chmodat(CWD, proc_path(&node), mode, AtFlags::empty()),
         }
     }
 
@@ -199,17 +201,6 @@ impl Beneath {
         }
         Beneath::Stepwise
     }
-}
-
-/// The type of what was examined.
-pub fn file_type(stat: &Stat) -> FileType {
-    FileType::from_raw_mode(stat.st_mode)
-}
-
-/// The type and the permissions of what was examined.
-#[allow(clippy::useless_conversion, reason = "the field is narrower on macOS")]
-pub fn mode(stat: &Stat) -> u32 {
-    stat.st_mode.into()
 }
 
 #[cfg(target_os = "linux")]

@@ -1,5 +1,7 @@
 //! File flags, which Borg stores with BSD's values (data layer, section 8.2).
 
+/// The object is left out of dumps, and of archives.
+pub const UF_NODUMP: u32 = 0x1;
 /// The object is not changed, linked to or removed any more.
 const UF_IMMUTABLE: u32 = 0x2;
 /// The object is only appended to.
@@ -8,20 +10,23 @@ const UF_APPEND: u32 = 0x4;
 /// The flags that forbid further hard links to a file, and further entries in a directory.
 pub const GUARDING: u32 = UF_IMMUTABLE | UF_APPEND;
 
-pub use system::{are_inherited, set};
+pub use system::{are_inherited, get, set};
 
 #[cfg(target_os = "linux")]
 mod system {
-    use super::{UF_APPEND, UF_IMMUTABLE};
-    use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
+    use super::{UF_APPEND, UF_IMMUTABLE, UF_NODUMP};
+    use rustix::fs::{IFlags, Stat, ioctl_getflags, ioctl_setflags};
     use rustix::io::Errno;
     use std::os::fd::AsFd;
 
-    /// The object is left out of dumps.
-    const UF_NODUMP: u32 = 0x1;
-
     const MAPPED: [(u32, IFlags); 3] =
         [(UF_NODUMP, IFlags::NODUMP), (UF_IMMUTABLE, IFlags::IMMUTABLE), (UF_APPEND, IFlags::APPEND)];
+
+    /// The three flags that Borg knows; none where the file system has no flags.
+    pub fn get(file: impl AsFd, _stat: &Stat) -> u32 {
+        let Ok(flags) = ioctl_getflags(file) else { return 0 };
+        MAPPED.iter().filter(|(_, linux)| flags.contains(*linux)).fold(0, |bits, (bsd, _)| bits | bsd)
+    }
 
     /// Sets the three flags that Borg knows and leaves the file system's others as they are.
     ///
@@ -54,8 +59,17 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
+    use rustix::fs::Stat;
     use rustix::io::Errno;
     use std::os::fd::AsFd;
+
+    /// The flags as the system has them; none where they are not told.
+    pub fn get(_file: impl AsFd, _stat: &Stat) -> u32 {
+        #[cfg(target_os = "macos")]
+        return _stat.st_flags;
+        #[cfg(not(target_os = "macos"))]
+        0
+    }
 
     /// Flags can't be set here yet; it is said of each object that had some.
     pub fn set(_file: impl AsFd, bsdflags: u32) -> Result<(), Errno> {

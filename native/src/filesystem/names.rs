@@ -1,4 +1,4 @@
-//! Owners: which local user and group an item belongs to.
+//! Owners: which local user and group an item belongs to, and what they are called.
 
 use portaborg_core::item::Item;
 use rustix::fs::{Gid, Uid};
@@ -6,11 +6,13 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// The numbers of local users and groups by name. Each name is looked up once.
+/// The local users and groups, by name and by number. Each is looked up once.
 #[derive(Default)]
 pub struct Names {
     users: HashMap<Vec<u8>, Option<u32>>,
     groups: HashMap<Vec<u8>, Option<u32>>,
+    user_names: HashMap<u32, Option<Vec<u8>>>,
+    group_names: HashMap<u32, Option<Vec<u8>>>,
 }
 
 impl Names {
@@ -22,6 +24,18 @@ impl Names {
     /// Number of the local group of that name.
     pub fn group(&mut self, name: &[u8]) -> Option<u32> {
         look_up(&mut self.groups, name, |name| uzers::get_group_by_name(name).map(|group| group.gid()))
+    }
+
+    /// Name of the local user with that number.
+    pub fn user_name(&mut self, id: u32) -> Option<&[u8]> {
+        name_of(&mut self.user_names, id, |id| uzers::get_user_by_uid(id).map(|user| user.name().as_bytes().to_vec()))
+    }
+
+    /// Name of the local group with that number.
+    pub fn group_name(&mut self, id: u32) -> Option<&[u8]> {
+        name_of(&mut self.group_names, id, |id| {
+            uzers::get_group_by_gid(id).map(|group| group.name().as_bytes().to_vec())
+        })
     }
 
     /// Who shall own the item: the local owner of the stored name unless `numeric_ids`, else the stored number; `None`
@@ -56,6 +70,17 @@ fn look_up(
     id
 }
 
+fn name_of(
+    known: &mut HashMap<u32, Option<Vec<u8>>>,
+    id: u32,
+    ask: impl FnOnce(u32) -> Option<Vec<u8>>,
+) -> Option<&[u8]> {
+    if known.len() >= MAX_KNOWN_NAMES && !known.contains_key(&id) {
+        known.clear();
+    }
+    known.entry(id).or_insert_with(|| ask(id).filter(|name| !name.is_empty())).as_deref()
+}
+
 fn stored(id: Option<i64>) -> Option<u32> {
     id.and_then(|id| u32::try_from(id).ok())
 }
@@ -63,7 +88,7 @@ fn stored(id: Option<i64>) -> Option<u32> {
 /// What the system takes as "leave the owner as it is".
 const UNCHANGED: u32 = u32::MAX;
 
-/// Bounds the memory that an archive of made-up names can take.
+/// Bounds the memory that an archive of made-up names, or a disk of made-up owners, can take.
 const MAX_KNOWN_NAMES: usize = 4096;
 
 #[cfg(test)]
@@ -89,6 +114,17 @@ mod tests {
         assert_eq!(owner(&item(Some("no such user here"), Some(4711)), false), (Some(4711), Some(4711)));
         assert_eq!(owner(&item(Some("nul\0root"), Some(4711)), false), (Some(4711), Some(4711)));
         assert_eq!(owner(&item(Some(""), Some(4711)), false), (Some(4711), Some(4711)));
+    }
+
+    #[test]
+    fn numbers_have_names_if_the_system_knows_them() {
+        let mut names = Names::default();
+        for _ in 0..2 {
+            assert_eq!(names.user_name(0), Some(&b"root"[..]));
+            assert_eq!(names.group_name(0), Some(if cfg!(target_os = "macos") { &b"wheel"[..] } else { b"root" }));
+            assert_eq!(names.user_name(3_456_789_012), None);
+            assert_eq!(names.group_name(3_456_789_012), None);
+        }
     }
 
     #[test]

@@ -1,11 +1,14 @@
-//! Access control lists: from Borg's text to the value that Linux keeps as an extended attribute (data layer, section 8.2).
+//! Access control lists: Borg's text and the value that Linux keeps as an extended attribute (data layer, section 8.2).
 
-use super::owner::Names;
+use super::names::Names;
 
 /// The name of the extended attribute that holds the access list.
 pub const ACCESS: &str = "system.posix_acl_access";
 /// The name of the extended attribute that holds a directory's default list.
 pub const DEFAULT: &str = "system.posix_acl_default";
+
+/// The value of a list without entries.
+pub const EMPTY: &[u8] = &VERSION.to_le_bytes();
 
 /// The text is no access control list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +36,60 @@ pub fn to_xattr(text: &[u8], numeric_ids: bool, names: &mut Names) -> Result<Vec
         value.extend_from_slice(&entry.id.to_le_bytes());
     }
     Ok(value)
+}
+
+/// The text that Borg stores of the binary list `value`: an entry a line, with the number behind a name. With `numeric_ids`,
+/// names are numbers, too.
+pub fn from_xattr(value: &[u8], numeric_ids: bool, names: &mut Names) -> Result<Vec<u8>, InvalidAcl> {
+    let (version, entries) = value.split_first_chunk().ok_or(InvalidAcl)?;
+    if u32::from_le_bytes(*version) != VERSION {
+        return Err(InvalidAcl);
+    }
+    let (entries, []) = entries.as_chunks::<ENTRY_BYTES>() else { return Err(InvalidAcl) };
+    let mut text = Vec::new();
+    for &[tag0, tag1, bits0, bits1, id @ ..] in entries {
+        let id = u32::from_le_bytes(id);
+        let (kind, name) = match u16::from_le_bytes([tag0, tag1]) {
+            USER_OBJ => ("user", None),
+            USER => ("user", Some(names.user_name(id))),
+            GROUP_OBJ => ("group", None),
+            GROUP => ("group", Some(names.group_name(id))),
+            MASK => ("mask", None),
+            OTHER => ("other", None),
+            _ => return Err(InvalidAcl),
+        };
+        if !text.is_empty() {
+            text.push(b'\n');
+        }
+        text.extend_from_slice(kind.as_bytes());
+        text.push(b':');
+        if let Some(name) = name {
+            match name.filter(|_| !numeric_ids) {
+                Some(name) => text.extend_from_slice(name),
+                None => text.extend_from_slice(id.to_string().as_bytes()),
+            }
+        }
+        text.push(b':');
+        let bits = u16::from_le_bytes([bits0, bits1]);
+        text.extend([(4, b'r'), (2, b'w'), (1, b'x')].map(|(bit, letter)| if bits & bit != 0 { letter } else { b'-' }));
+        if name.is_some() {
+            text.extend_from_slice(format!(":{id}").as_bytes());
+        }
+    }
+    Ok(text)
+}
+
+/// Whether these lists say more than a mode can: an access list with named entries, or any default list.
+pub fn is_extended(access: Option<&[u8]>, default: Option<&[u8]>) -> bool {
+    access.is_some_and(|list| list.len() > MINIMAL_BYTES) || default.is_some_and(|list| list.len() >= MINIMAL_BYTES)
+}
+
+/// The text of the list that a mode is.
+pub fn from_mode(mode: u32) -> Vec<u8> {
+    let text =
+        |shift: u32| [(4, 'r'), (2, 'w'), (1, 'x')].map(|(bit, c)| if mode >> shift & bit != 0 { c } else { '-' });
+    let [user, group, other] = [6, 3, 0].map(|shift| text(shift).iter().collect::<String>());
+    format!("user::{user}\ngroup::{group}\nother::{other}").into_bytes()
 }
 
 struct Entry {
@@ -93,6 +150,10 @@ fn number(text: &[u8]) -> Result<u32, InvalidAcl> {
 
 const VERSION: u32 = 2;
 const NO_ID: u32 = u32::MAX;
+/// Tag, permissions and number.
+const ENTRY_BYTES: usize = 2 + 2 + 4;
+/// Of a list with the three entries that a mode has.
+const MINIMAL_BYTES: usize = 4 + 3 * ENTRY_BYTES;
 
 const USER_OBJ: u16 = 0x01;
 const USER: u16 = 0x02;
@@ -127,6 +188,33 @@ mod tests {
         for key in ["libacl_text", "restore_local", "restore_numeric"] {
             assert_eq!(hex(&to_xattr(&vector(key), false, names).unwrap()), expected, "{key}");
         }
+    }
+
+    #[test]
+    fn values_become_the_texts_of_the_vectors() {
+        let value =
+            portaborg_core::bytes::from_hex::<60>(std::str::from_utf8(&vector("xattr_numeric")).unwrap()).unwrap();
+        let names = &mut Names::default();
+        for (key, numeric_ids) in [("stored_named (uid 0 = root, 54321 unknown)", false), ("stored_numeric_ids", true)]
+        {
+            assert_eq!(from_xattr(&value, numeric_ids, names).unwrap(), vector(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_binary_list_is_refused() {
+        let names = &mut Names::default();
+        for value in
+            [&b""[..], b"\x02\0\0", b"\x03\0\0\0", b"\x02\0\0\0\x01\0\x06\0", b"\x02\0\0\0\x03\0\x06\0\0\0\0\0"]
+        {
+            assert_eq!(from_xattr(value, false, names), Err(InvalidAcl), "{value:?}");
+        }
+        assert_eq!(from_xattr(b"\x02\0\0\0", false, names), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_mode_is_a_list_of_three() {
+        assert_eq!(from_mode(0o100_674), b"user::rw-\ngroup::rwx\nother::r--");
     }
 
     #[test]

@@ -1,0 +1,130 @@
+//! Reading a content: plainly, over holes, or with patience (data layer, section 4).
+
+use super::patient::Patient;
+use super::problem::{Cause, Fault};
+use super::sparse::Sparse;
+use crate::filesystem::stat::{ctime, file_type, mtime};
+use portaborg_core::time::Timestamp;
+use rustix::fs::{FileType, Stat};
+use rustix::io::{Errno, read};
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A content that is read once, from its beginning to its end.
+pub trait Input {
+    /// Fills in the next bytes and gives their number; it may be less than there is room for, and is 0 at the end only.
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Fault>;
+}
+
+/// How contents are read (command line, section 1.2, `create`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Holes are not read.
+    pub sparse: bool,
+    /// How it is noticed that a file was written to.
+    pub files_changed: FilesChanged,
+    /// Named pipes and devices are read as if they were files.
+    pub special: bool,
+    /// How long to wait for data of a named pipe or a character device; `None` waits forever.
+    pub special_timeout: Option<Duration>,
+}
+
+/// How it is noticed that a file was written to while it was read (data layer, section 10.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum FilesChanged {
+    /// By the last change of the inode.
+    #[default]
+    Ctime,
+    /// By the last change of the content.
+    Mtime,
+    /// Not at all.
+    Disabled,
+}
+
+/// An open file that is read in the way that suits it.
+pub enum Reader<'a> {
+    /// One read after another.
+    Plain(BorrowedFd<'a>),
+    /// Without reading the holes.
+    Sparse(Sparse<'a>),
+    /// With a limit to how long nothing comes.
+    Patient(Patient<'a>),
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let special_timeout = Some(DEFAULT_SPECIAL_TIMEOUT);
+        Options { sparse: false, files_changed: FilesChanged::default(), special: false, special_timeout }
+    }
+}
+
+impl Options {
+    /// The limit for an object of this type. It must then be opened so that reads don't block.
+    pub fn timeout(&self, file_type: FileType) -> Option<Duration> {
+        self.special_timeout.filter(|_| matches!(file_type, FileType::Fifo | FileType::CharacterDevice))
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Reads `file` from where it is.
+    pub fn new(file: BorrowedFd<'a>, stat: &Stat, options: &Options) -> Self {
+        if let Some(timeout) = options.timeout(file_type(stat)) {
+            let is_pipe = file_type(stat) == FileType::Fifo;
+            return Reader::Patient(Patient::new(file, is_pipe, timeout));
+        }
+        match options.sparse.then(|| Sparse::new(file)).flatten() {
+            Some(sparse) => Reader::Sparse(sparse),
+            None => Reader::Plain(file),
+        }
+    }
+}
+
+impl Input for Reader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Fault> {
+        match self {
+            Reader::Plain(file) => read_on(|| read(*file, &mut *buffer)),
+            Reader::Sparse(sparse) => sparse.read(buffer),
+            Reader::Patient(patient) => patient.read(buffer),
+        }
+    }
+}
+
+impl FilesChanged {
+    /// Whether the file changed, by what was said of it before and after it was read from `start` to `end`.
+    ///
+    /// A change in that time counts also if the system's clock is too coarse to tell two changes apart.
+    pub fn noticed(self, before: &Stat, after: &Stat, start: Timestamp, end: Timestamp) -> bool {
+        let time = match self {
+            FilesChanged::Disabled => return false,
+            FilesChanged::Ctime => ctime,
+            FilesChanged::Mtime => mtime,
+        };
+        let last = time(after).as_nanos();
+        let reading = start.as_nanos() - CLOCK_NANOS + 1..end.as_nanos() + CLOCK_NANOS;
+        time(before) != time(after) || reading.contains(&last)
+    }
+}
+
+/// The time, by the clock that the file system uses.
+pub fn now() -> Timestamp {
+    let nanos = |time: Duration| i128::try_from(time.as_nanos()).unwrap_or(i128::MAX);
+    Timestamp::from_nanos(match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(since) => nanos(since),
+        Err(before) => -nanos(before.duration()),
+    })
+}
+
+/// Reads again after a signal.
+pub fn read_on(mut read: impl FnMut() -> Result<usize, Errno>) -> Result<usize, Fault> {
+    loop {
+        match read() {
+            Err(Errno::INTR) => crate::interrupt::check()?,
+            result => return Ok(result.map_err(Cause::os("read"))?),
+        }
+    }
+}
+
+/// How far the file system's clock may be from ours.
+const CLOCK_NANOS: i128 = 20_000_000;
+/// Unless `--read-special-timeout` says otherwise.
+const DEFAULT_SPECIAL_TIMEOUT: Duration = Duration::from_secs(1800);

@@ -1,0 +1,56 @@
+//! Who stores what is found, and who is told of it.
+
+use super::problem::{Fault, Problem};
+use super::read::Input;
+use super::status::Status;
+use crate::failure::Failure;
+use portaborg_core::files_cache::FileState;
+use portaborg_core::item::Item;
+
+/// Where items and the contents of files go.
+pub trait Sink {
+    /// Stands for a content that was handed over: its chunks and digests, which need not be known yet.
+    type Content: Clone;
+
+    /// Takes in a content to its end.
+    ///
+    /// An error of `input` is handed on as it is; what was stored of the content until then is nothing's content.
+    fn content(&mut self, input: &mut dyn Input) -> Result<Self::Content, Fault>;
+
+    /// What is remembered of the regular file whose item has this path (data layer, section 13).
+    fn known(&mut self, path: &[u8], state: &FileState) -> Known<Self::Content>;
+
+    /// Remembers a regular file that did not change while it was read.
+    fn memorize(&mut self, path: &[u8], state: &FileState, content: &Self::Content);
+
+    /// Appends an item. Its `chunks`, `size` and `digests` are those of `content`, and are not set in `item`.
+    ///
+    /// The content may have been given with an item before: that was another name of the same file.
+    fn item(&mut self, item: Item, content: Option<Self::Content>) -> Result<(), Failure>;
+}
+
+/// What is remembered of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known<C> {
+    /// Nothing.
+    No,
+    /// Another state of it, or one whose content is gone.
+    Modified,
+    /// This very state of it, with its content.
+    Unchanged(C),
+}
+
+/// Who is told what happens. Nothing of what is told here is needed to make the archive.
+pub trait Observer {
+    /// A line of `--list`.
+    fn status(&self, status: Status, path: &[u8]);
+
+    /// One more of these, for statistics. Not every line counts, and some lines come before it is known whether they do.
+    fn count(&self, status: Status);
+
+    /// Something is missing in the archive; this decides on the exit code.
+    fn warn(&self, problem: &Problem);
+
+    /// Something is worth a warning that changes nothing: a second try, an attribute that can't be read.
+    fn note(&self, text: &str);
+}
