@@ -92,10 +92,14 @@ impl App {
 
     /// Replaces `{hostname}`, `{now}` and the like (command line, section 4.2).
     pub fn replace_placeholders(&self, text: &str) -> Result<String, Failure> {
+        self.replace_placeholders_at(text, self.now())
+    }
+
+    /// The same for another time than now.
+    pub fn replace_placeholders_at(&self, text: &str, now: Timestamp) -> Result<String, Failure> {
         if !text.contains(['{', '}']) {
             return Ok(text.into());
         }
-        let now = self.now();
         let facts = Placeholders {
             hostname: host::hostname(),
             fqdn: host::fqdn(),

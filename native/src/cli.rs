@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::command::{
-    break_lock, check, compact, debug, delete, extract, help, info, key, list, repo_compress, repo_info, repo_list,
-    undelete, version,
+    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, repo_compress, repo_info,
+    repo_list, undelete, version,
 };
 use crate::failure::Failure;
 use crate::options::common::Common;
@@ -45,6 +45,8 @@ pub enum Command {
     Extract(extract::Options),
     /// verify the repository
     Check(check::Options),
+    /// create a backup
+    Create(Box<create::Options>),
     /// delete archives
     Delete(delete::Options),
     /// undelete archives
@@ -75,6 +77,7 @@ impl Command {
             Command::Info(options) => info::run(app, options),
             Command::Extract(options) => extract::run(app, options),
             Command::Check(options) => check::run(app, options),
+            Command::Create(options) => create::run(app, options),
             Command::Delete(options) => delete::run(app, options),
             Command::Undelete(options) => undelete::run(app, options),
             Command::Compact(options) => compact::run(app, options),

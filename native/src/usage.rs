@@ -2,8 +2,8 @@
 
 use crate::cli::{self, Cli};
 use crate::command::{
-    break_lock, check, compact, debug, delete, extract, help, info, key, list, repo_compress, repo_info, repo_list,
-    undelete, version,
+    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, repo_compress, repo_info,
+    repo_list, undelete, version,
 };
 use crate::options::common::Common;
 use crate::output::stdout::print;
@@ -26,12 +26,11 @@ Use \"borg help <topic>\" to get help on:
 /// Options whose values may well begin with a hyphen, as in `--pattern '- **'`.
 const TAKES_HYPHENS: [&str; 4] = ["format", "pattern", "exclude", "match_archives"];
 /// Commands and options that people know from Borg and will look for.
-const NOT_YET: [&str; 24] = [
+const NOT_YET: [&str; 23] = [
     "analyze",
     "benchmark",
     "completion",
     "copy",
-    "create",
     "diff",
     "export-tar",
     "find",
@@ -79,6 +78,7 @@ pub fn command() -> Command {
         .mut_subcommand("info", described::<info::Options>)
         .mut_subcommand("extract", described::<extract::Options>)
         .mut_subcommand("check", described::<check::Options>)
+        .mut_subcommand("create", described::<create::Options>)
         .mut_subcommand("delete", described::<delete::Options>)
         .mut_subcommand("undelete", described::<undelete::Options>)
         .mut_subcommand("compact", described::<compact::Options>)

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use portaborg_core::id::RepositoryId;
 use std::env;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -39,14 +39,16 @@ pub fn create(folder: &Path) -> Result<(), Failure> {
 }
 
 /// Stores a file whole or not at all, readable for its owner only.
-pub fn save(file: &Path, content: &str) -> io::Result<()> {
-    let temporary = file.with_extension("tmp");
-    let _ = fs::remove_file(&temporary); // left by a run that died
-    let mut options = fs::OpenOptions::new();
-    let mut out = options.write(true).create_new(true).mode(0o600).open(&temporary)?;
-    io::Write::write_all(&mut out, content.as_bytes())?;
-    out.sync_all()?;
-    fs::rename(&temporary, file)
+pub fn save(file: &Path, content: &[u8]) -> io::Result<()> {
+    let unique = getrandom::u64().map_err(io::Error::other)?;
+    let mut temporary = file.as_os_str().to_owned();
+    temporary.push(format!(".{unique:016x}.tmp"));
+    let mut out = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+    let stored = out.write_all(content).and_then(|()| out.sync_all()).and_then(|()| fs::rename(&temporary, file));
+    if stored.is_err() {
+        let _ = fs::remove_file(&temporary); // the error that counts is the first one
+    }
+    stored
 }
 
 /// Returns once the names in a folder would survive a crash of the machine; at once where the filesystem has no such thing.

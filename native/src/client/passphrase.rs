@@ -1,6 +1,7 @@
 //! Where passphrases come from (repository layer, section 3.7). They are used exactly as given, and wiped after use.
 
 use crate::app::App;
+use crate::client::child;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::log::Log;
@@ -11,7 +12,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStringExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroizing;
 
@@ -87,7 +88,7 @@ const NEW: Variables =
     Variables { text: "BORG_NEW_PASSPHRASE", command: "BORG_NEW_PASSCOMMAND", fd: "BORG_NEW_PASSPHRASE_FD" };
 
 /// Variables that no child process gets to see.
-const SECRET_VARIABLES: [&str; 10] = [
+pub const SECRET_VARIABLES: [&str; 10] = [
     CURRENT.text,
     CURRENT.command,
     CURRENT.fd,
@@ -147,11 +148,8 @@ fn from_command(variable: &str, command: &OsStr) -> Result<Passphrase, Failure> 
     let text = command.to_str().ok_or_else(|| failed(&"it is not valid UTF-8"))?;
     let words = shlex::split(text).ok_or_else(|| failed(&"its quotes do not match"))?;
     let (program, arguments) = words.split_first().ok_or_else(|| failed(&"it is empty"))?;
-    let mut child = Command::new(program);
+    let mut child = child::command(program);
     child.args(arguments).stdin(Stdio::inherit()).stderr(Stdio::inherit());
-    for variable in SECRET_VARIABLES {
-        child.env_remove(variable);
-    }
     let output = child.output().map_err(|error| failed(&format_args!("{program}: {error}")))?;
     let passphrase = without_newlines(Zeroizing::new(output.stdout));
     if output.status.success() { Ok(passphrase) } else { Err(failed(&output.status)) }

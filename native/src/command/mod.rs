@@ -3,6 +3,7 @@
 pub mod break_lock;
 pub mod check;
 pub mod compact;
+pub mod create;
 pub mod debug;
 pub mod delete;
 pub mod extract;

@@ -2,9 +2,11 @@
 
 pub mod archive_filters;
 pub mod archive_name;
+pub mod archive_texts;
 pub mod common;
 pub mod exclusions;
 pub mod format;
 pub mod key_location;
 pub mod source;
 pub mod tag_files;
+pub mod timestamp;

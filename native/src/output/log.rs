@@ -4,6 +4,7 @@ use crate::output::display::size::Units;
 use crate::output::display::terminal::{Target, escape_message};
 use crate::output::json::Object;
 use indicatif::{MultiProgress, ProgressDrawTarget};
+use portaborg_core::bytes::lossy;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -190,6 +191,17 @@ impl Log {
             self.line(&message.json());
         } else {
             self.line(&message.text);
+        }
+    }
+
+    /// Writes a line of `--list` about an item of an archive in the making.
+    pub fn file_status(&self, status: char, path: &[u8]) {
+        if self.options.json {
+            let mut line = Object::new().with("type", "file_status").with("status", status.to_string());
+            line.set_raw("path", path);
+            self.line(&line.line());
+        } else {
+            self.message(&Message::new(Level::Info, LIST, format!("{status} {}", lossy(path).0)));
         }
     }
 

@@ -48,6 +48,11 @@ impl Folder {
         }
     }
 
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Whether locks can be written here at all. It may still fail for another reason, such as a full disk.
     pub fn takes_locks(&self) -> io::Result<()> {
         let locks = self.root.join(Namespace::Locks.name());

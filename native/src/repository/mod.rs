@@ -2,6 +2,7 @@
 
 pub mod archives;
 pub mod engine;
+pub mod files_cache;
 pub mod folder;
 pub mod items;
 pub mod keys;

@@ -112,7 +112,7 @@ fn read(app: &App, file: &Path) -> Option<String> {
 }
 
 fn remember(app: &App, file: &Path, text: &str) {
-    if let Err(error) = dirs::save(file, text) {
+    if let Err(error) = dirs::save(file, text.as_bytes()) {
         app.debug(&format!("can not store {}: {error}", file.display()));
     }
 }

@@ -1,6 +1,7 @@
 //! What was asked of a repository's storage, for `--stats`.
 
 use crate::output::display::size::Units;
+use crate::output::json::Object;
 use std::time::Duration;
 
 /// Operations by kind.
@@ -36,6 +37,41 @@ impl Operations {
 }
 
 impl StoreStats {
+    /// The object `store_stats` of `--json`.
+    pub fn json(&self) -> Object {
+        let none = Operations::default();
+        let mut object = Object::new();
+        for (name, operations, moves) in [
+            ("info", none, false),
+            ("list", self.list, false),
+            ("load", self.load, true),
+            ("store", self.store, true),
+            ("delete", self.delete, false),
+            ("move", self.rename, false),
+        ] {
+            let seconds = operations.time.as_secs_f64();
+            object.set(&format!("{name}_calls"), operations.calls);
+            object.set(&format!("{name}_time"), seconds);
+            if moves {
+                let volume = operations.volume_bytes;
+                object.set(&format!("{name}_volume"), volume);
+                object.set(&format!("{name}_throughput"), if seconds > 0.0 { volume as f64 / seconds } else { 0.0 });
+            }
+        }
+        for (name, operations) in [("load", self.load), ("store", self.store)] {
+            object.set(&format!("backend_{name}_calls"), operations.calls);
+            object.set(&format!("backend_{name}_volume"), operations.volume_bytes);
+        }
+        object.set("backend_delete_calls", self.delete.calls);
+        object.set("cache_disabled", true);
+        for name in
+            ["hits", "misses", "errors", "hit_ratio", "load_calls", "load_volume", "store_calls", "store_volume"]
+        {
+            object.set(&format!("cache_{name}"), 0u64);
+        }
+        object.with("cache_delete_calls", 0u64)
+    }
+
     /// The lines that Borg shows. Every operation reaches the folder itself: nothing is cached.
     pub fn lines(&self, units: Units) -> Vec<String> {
         let none = Operations::default();

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::repository::archives::Reader;
 use crate::repository::folder::Folder;
 use crate::repository::session::{Held, Session};
+use portaborg_core::chunk::ChunkerParams;
 use portaborg_core::codec::Compression;
 use portaborg_core::crypto::Sealer;
 use portaborg_core::defaults::{BUILTIN_COMPRESSION, Defaults};
@@ -70,6 +71,21 @@ pub fn effective_compression(asked_for: Option<Compression>, defaults: &Defaults
             Failure::new(16, "Repository.InvalidRepositoryConfig", text)
         }),
         (None, None) => Ok(builtin_compression()),
+    }
+}
+
+/// The chunker that is asked for, else the repository's default, else the built-in one (data layer, section 17).
+pub fn effective_chunker_params(
+    asked_for: Option<ChunkerParams>,
+    defaults: &Defaults,
+) -> Result<ChunkerParams, Failure> {
+    match (asked_for, &defaults.chunker_params) {
+        (Some(params), _) => Ok(params),
+        (None, Some(text)) => text.parse().map_err(|error| {
+            let text = format!("The repository's default chunker params {text:?} can not be used: {error}.");
+            Failure::new(16, "Repository.InvalidRepositoryConfig", text)
+        }),
+        (None, None) => Ok(ChunkerParams::CONTENT),
     }
 }
 

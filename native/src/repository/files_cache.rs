@@ -1,0 +1,278 @@
+//! The files cache of this client: files that were archived before need not be read again (data layer, section 13).
+
+use crate::app::App;
+use crate::client::dirs;
+use crate::failure::Failure;
+use crate::repository::archives::{self, Archive, Reader};
+use crate::repository::session::Session;
+use portaborg_core::bytes::lossy;
+use portaborg_core::crypto::Keys;
+use portaborg_core::files_cache::{CacheConfig, Entries, Entry, FileState, IntegrityHasher, Mode, file_name};
+use portaborg_core::id::{PathHash, RepositoryId};
+use portaborg_core::index::ChunkIndex;
+use portaborg_core::item::{FileType, Item};
+use portaborg_core::repo::ItemStream;
+use portaborg_core::select::Candidate;
+use portaborg_core::store::now;
+use portaborg_core::time::Timestamp;
+use std::collections::HashMap;
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// What a cache folder says of itself.
+const README: &str = "This is a Borg Backup cache.\nSee https://borgbackup.readthedocs.io/\n";
+/// A file that changed less than this before it was read may have changed again without looking different: clocks of file
+/// systems are coarse, and so are those of snapshots.
+const SETTLED_SECS: i64 = 3;
+/// For so many archives a file that is not seen any more is remembered.
+const DEFAULT_TTL: u64 = 2;
+
+/// Which archive a lost cache is made anew from: the last one that has these in common with the new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum GroupKey {
+    /// The archive's name.
+    Name,
+    /// The machine.
+    Host,
+    /// The user.
+    User,
+}
+
+/// Whose cache it is.
+pub struct Series<'a> {
+    /// The new archive's name.
+    pub name: &'a str,
+    /// Its machine.
+    pub host: &'a str,
+    /// Its user.
+    pub user: &'a str,
+    /// What an earlier archive must have in common with it.
+    pub group_by: &'a [GroupKey],
+}
+
+/// A file's content: its chunks, and digests of all of it.
+#[derive(Debug, Clone)]
+pub struct Content {
+    /// The chunks in order.
+    pub chunks: Vec<portaborg_core::item::ChunkEntry>,
+    /// Digests by algorithm name, if any were made.
+    pub digests: Option<portaborg_core::item::Pairs>,
+    /// When reading it began, by the system's clock.
+    pub read_at: Timestamp,
+}
+
+/// The files that are remembered.
+pub struct FilesCache {
+    mode: Mode,
+    files: HashMap<PathHash, Remembered>,
+    place: PathBuf,
+    file: String,
+    config: CacheConfig,
+}
+
+struct Remembered {
+    entry: Entry,
+    /// Whether the file had not changed for long enough when it was read.
+    is_settled: bool,
+}
+
+/// What the cache has of a file.
+pub enum Found {
+    /// Nothing.
+    Unknown,
+    /// Another state of it, or one whose content is gone.
+    Modified,
+    /// This state of it.
+    Unchanged(Rc<Content>),
+}
+
+/// The hash that stands for a path.
+fn path_hash(keys: &Keys, path: &[u8]) -> PathHash {
+    PathHash(keys.chunk_id(path).0)
+}
+
+impl FilesCache {
+    /// Reads the cache of a series, or makes it from the series' last archive.
+    pub fn load(
+        app: &App,
+        session: &Session,
+        reader: &mut Reader<'_>,
+        mode: Mode,
+        series: &Series<'_>,
+    ) -> Result<FilesCache, Failure> {
+        let id = session.repository.id();
+        let place = dirs::cache(id);
+        let suffix = env::var("BORG_FILES_CACHE_SUFFIX").unwrap_or_default();
+        let file = file_name(series.name, &suffix);
+        let config = load_config(app, &place, id)?;
+        let mut cache = FilesCache { mode, files: HashMap::new(), place, file, config };
+        if !mode.is_kept() {
+            return Ok(cache);
+        }
+        match cache.read(&reader.index) {
+            Ok(()) => {}
+            Err(why) => {
+                app.debug(&why);
+                cache.files.clear();
+                cache.rebuild(app, session, reader, series)?;
+            }
+        }
+        Ok(cache)
+    }
+
+    /// What is remembered of a regular file.
+    pub fn find(&mut self, keys: &Keys, path: &[u8], state: &FileState, index: &ChunkIndex, now: Timestamp) -> Found {
+        if !self.mode.is_looked_up() {
+            return Found::Unknown;
+        }
+        let mode = self.mode;
+        let Some(remembered) = self.files.get_mut(&path_hash(keys, path)) else { return Found::Unknown };
+        let entry = &mut remembered.entry;
+        let is_there = || entry.chunks.iter().all(|chunk| index.get(&chunk.id).is_some());
+        if !mode.is_same(&entry.state, state) || !is_there() {
+            return Found::Modified;
+        }
+        // What was not compared may be different: it is what a later run with another mode compares with.
+        remembered.is_settled = entry.state == *state || is_settled(state, now);
+        entry.state = *state;
+        entry.age = 0;
+        Found::Unchanged(Rc::new(Content {
+            chunks: entry.chunks.clone(),
+            digests: entry.digests.clone(),
+            read_at: now,
+        }))
+    }
+
+    /// Remembers a regular file that did not change while it was read.
+    pub fn remember(&mut self, keys: &Keys, path: &[u8], state: &FileState, content: &Content) {
+        if self.mode.is_kept() {
+            let entry =
+                Entry { age: 0, state: *state, chunks: content.chunks.clone(), digests: content.digests.clone() };
+            let is_settled = is_settled(state, content.read_at);
+            self.files.insert(path_hash(keys, path), Remembered { entry, is_settled });
+        }
+    }
+
+    /// Stores the cache. It can be made anew, so a failure costs only time.
+    pub fn save(mut self, app: &App) {
+        if let Err(error) = self.write() {
+            app.warning(&format!("The files cache in {} can not be stored: {error}", self.place.display()));
+        }
+    }
+
+    fn read(&mut self, index: &ChunkIndex) -> Result<(), String> {
+        let path = self.place.join(&self.file);
+        let content = fs::read(&path).map_err(|error| format!("The files cache can't be read. [{error}]"))?;
+        let mut hasher = IntegrityHasher::new(&self.file);
+        hasher.update(&content);
+        if self.config.integrity(&self.file) != Some(hasher.finish()) {
+            return Err("The files cache is corrupted.".into());
+        }
+        for entry in Entries::new(&content) {
+            let (path, mut entry) = entry.map_err(|error| format!("The files cache seems invalid. [{error}]"))?;
+            entry.age = entry.age.saturating_add(1);
+            if entry.chunks.iter().all(|chunk| index.get(&chunk.id).is_some()) {
+                self.files.insert(path, Remembered { entry, is_settled: true });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the cache from the last archive of the series, if there is one that can be read.
+    fn rebuild(
+        &mut self,
+        app: &App,
+        session: &Session,
+        reader: &mut Reader<'_>,
+        series: &Series<'_>,
+    ) -> Result<(), Failure> {
+        let is_of_series = |archive: &Archive| {
+            series.group_by.iter().all(|key| match key {
+                GroupKey::Name => archive.name() == series.name.as_bytes(),
+                GroupKey::Host => archive.host() == series.host.as_bytes(),
+                GroupKey::User => archive.user() == series.user.as_bytes(),
+            })
+        };
+        let all = archives::list(app, session, reader, false)?.archives;
+        let last = all.into_iter().filter(is_of_series).max_by_key(|archive| (archive.time(), archive.id()));
+        let Some(meta) = last.as_ref().and_then(Archive::meta) else { return Ok(()) };
+        app.debug(&format!("Building files cache from {} {} ...", lossy(&meta.name).0, meta.time.text));
+        let mut items = ItemStream::new(&meta.item_ptrs);
+        while let Some(item) = now(items.next(reader)) {
+            crate::interrupt::check()?;
+            if let Ok(item) = item {
+                self.remember_item(&session.keys, &item, meta.start.time);
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers a file of an archive whose making began at a time.
+    fn remember_item(&mut self, keys: &Keys, item: &Item, began: Timestamp) {
+        let Some(chunks) = item.chunks.as_ref().filter(|_| item.file_type() == Some(FileType::Regular)) else { return };
+        let state = FileState {
+            inode: item.inode.unwrap_or_default(),
+            size: item.size.unwrap_or_else(|| item.content_size()),
+            // What was not stored equals nothing that a file has.
+            ctime: item.ctime.unwrap_or_default(),
+            mtime: item.mtime,
+        };
+        if is_settled(&state, began) {
+            let entry = Entry { age: 0, state, chunks: chunks.clone(), digests: item.digests.clone() };
+            self.files.insert(path_hash(keys, &item.path), Remembered { entry, is_settled: true });
+        }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        if !self.mode.is_kept() {
+            return Ok(());
+        }
+        let ttl = env::var("BORG_FILES_CACHE_TTL").ok().and_then(|ttl| ttl.trim().parse().ok()).unwrap_or(DEFAULT_TTL);
+        let mut content = Vec::new();
+        for (path, Remembered { entry, is_settled }) in &self.files {
+            if entry.is_kept(None, ttl) && (entry.age > 0 || *is_settled) {
+                entry.encode_into(path, &mut content);
+            }
+        }
+        let mut hasher = IntegrityHasher::new(&self.file);
+        hasher.update(&content);
+        self.config.set_integrity(&self.file, hasher.finish());
+        dirs::save(&self.place.join(&self.file), &content)?;
+        dirs::save(&self.place.join("config"), self.config.encode().as_bytes())?;
+        dirs::sync(&self.place)
+    }
+}
+
+/// Whether a file had not changed for long enough when it was looked at.
+fn is_settled(state: &FileState, now: Timestamp) -> bool {
+    let limit = Timestamp { secs: now.secs.saturating_sub(SETTLED_SECS), ..now };
+    state.last_change() < limit
+}
+
+/// Reads what the cache folder says of its files; a folder that is not there is made, and one that makes no sense is made
+/// anew.
+fn load_config(app: &App, place: &Path, repository: RepositoryId) -> Result<CacheConfig, Failure> {
+    match fs::read_to_string(place.join("config")).map(|text| CacheConfig::parse(&text)) {
+        Ok(Ok(config)) if config.repository == repository => return Ok(config),
+        Ok(Ok(_)) => {
+            app.warning(&format!("The cache in {} is another repository's; it is made anew.", place.display()))
+        }
+        Ok(Err(error)) => app.warning(&format!("{} {error} It is made anew.", place.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => app.warning(&format!("The cache in {} can not be read: {error}", place.display())),
+    }
+    create_cache(place, repository)
+}
+
+/// Makes the cache folder of a repository, with nothing in it.
+pub fn create_cache(place: &Path, repository: RepositoryId) -> Result<CacheConfig, Failure> {
+    dirs::create(place)?;
+    let config = CacheConfig::new(repository);
+    let saved = dirs::save(&place.join("README"), README.as_bytes())
+        .and_then(|()| dirs::save(&place.join("config"), config.encode().as_bytes()));
+    saved.map_err(|error| Failure::error(format_args!("can not store the cache in {}: {error}", place.display())))?;
+    Ok(config)
+}
