@@ -10,6 +10,7 @@ use crate::client::{command_line, dirs, host};
 use crate::failure::Failure;
 use crate::options::archive_name::archive_name;
 use crate::options::archive_texts::{comment, tag};
+use crate::options::chunker_params::ChosenChunkerParams;
 use crate::options::exclusions::Exclusions;
 use crate::options::source::Source;
 use crate::options::timestamp::{self, Nominal};
@@ -101,8 +102,8 @@ pub struct Options {
 
     /// specify the chunker parameters (ALGO, CHUNK_MIN_EXP, CHUNK_MAX_EXP, HASH_MASK_BITS, ...). default: the repository
     /// default (see repo-create), else fastcdc,19,23,21,2
-    #[arg(long, value_name = "PARAMS", value_parser = chunker_params, help_heading = "Archive options")]
-    chunker_params: Option<AskedParams>,
+    #[arg(long, value_name = "PARAMS", help_heading = "Archive options")]
+    chunker_params: Option<ChosenChunkerParams>,
 
     /// select compression algorithm, see the output of the "borg help compression" command for details. default: the
     /// repository default (see repo-create), else zstd,-4
@@ -125,10 +126,6 @@ pub struct Options {
 #[derive(Debug, Clone)]
 struct Digests(Vec<Digest>);
 
-/// What `--chunker-params` asks for; none is the repository's default.
-#[derive(Debug, Clone)]
-struct AskedParams(Option<ChunkerParams>);
-
 fn digests(text: &str) -> Result<Digests, String> {
     if text == "none" {
         return Ok(Digests(Vec::new()));
@@ -145,15 +142,6 @@ fn digests(text: &str) -> Result<Digests, String> {
     digests.sort_by_key(|digest| digest.name());
     digests.dedup();
     Ok(Digests(digests))
-}
-
-fn chunker_params(text: &str) -> Result<AskedParams, String> {
-    if text.trim() == "default" {
-        return Ok(AskedParams(None));
-    }
-    text.parse()
-        .map(|params| AskedParams(Some(params)))
-        .map_err(|error: portaborg_core::chunk::ChunkerParamsError| error.to_string())
 }
 
 /// Creates an archive.
@@ -252,8 +240,8 @@ impl<'a> Creation<'a> {
         let Creation { app, options, session, .. } = *self;
         let defaults = session.defaults()?;
         let compression = effective_compression(options.compression, &defaults)?;
-        let asked_for = options.chunker_params.clone().and_then(|asked| asked.0);
-        let params = effective_chunker_params(asked_for, &defaults)?;
+        let asked_for = options.chunker_params.as_ref().and_then(ChosenChunkerParams::given);
+        let params = effective_chunker_params(asked_for.cloned(), &defaults)?;
         let mut writer = session.writer(app, held, compression)?;
         let (hostname, username) = (host::hostname(), host::username());
         let series = Series { name: &self.texts.name, host: &hostname, user: &username, group_by: &options.group_by };
