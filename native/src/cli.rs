@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::command::{
-    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, repo_compress, repo_create,
-    repo_info, repo_list, undelete, version,
+    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate, repo_compress,
+    repo_create, repo_info, repo_list, undelete, version,
 };
 use crate::failure::Failure;
 use crate::options::common::Common;
@@ -55,6 +55,8 @@ pub enum Command {
     Undelete(undelete::Options),
     /// compact the repository
     Compact(compact::Options),
+    /// recreate archives
+    Recreate(Box<recreate::Options>),
     /// repository (re-)compression
     RepoCompress(repo_compress::Options),
     /// manage the keyfile or repokey of a repository
@@ -84,6 +86,7 @@ impl Command {
             Command::Delete(options) => delete::run(app, options),
             Command::Undelete(options) => undelete::run(app, options),
             Command::Compact(options) => compact::run(app, options),
+            Command::Recreate(options) => recreate::run(app, options),
             Command::RepoCompress(options) => repo_compress::run(app, options),
             Command::Key(options) => key::run(app, options, describe),
             Command::BreakLock(options) => break_lock::run(app, options),

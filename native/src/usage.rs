@@ -2,8 +2,8 @@
 
 use crate::cli::{self, Cli};
 use crate::command::{
-    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, repo_compress, repo_create,
-    repo_info, repo_list, undelete, version,
+    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate, repo_compress,
+    repo_create, repo_info, repo_list, undelete, version,
 };
 use crate::options::common::Common;
 use crate::output::stdout::print;
@@ -26,7 +26,7 @@ Use \"borg help <topic>\" to get help on:
 /// Options whose values may well begin with a hyphen, as in `--pattern '- **'`.
 const TAKES_HYPHENS: [&str; 4] = ["format", "pattern", "exclude", "match_archives"];
 /// Commands and options that people know from Borg and will look for.
-const NOT_YET: [&str; 25] = [
+const NOT_YET: [&str; 24] = [
     "analyze",
     "benchmark",
     "completion",
@@ -38,7 +38,6 @@ const NOT_YET: [&str; 25] = [
     "mount",
     "umount",
     "prune",
-    "recreate",
     "rename",
     "repo-delete",
     "repo-space",
@@ -85,6 +84,7 @@ pub fn command() -> Command {
         .mut_subcommand("delete", described::<delete::Options>)
         .mut_subcommand("undelete", described::<undelete::Options>)
         .mut_subcommand("compact", described::<compact::Options>)
+        .mut_subcommand("recreate", described::<recreate::Options>)
         .mut_subcommand("repo-compress", described::<repo_compress::Options>)
         .mut_subcommand("debug", |debug| {
             described::<debug::Options>(debug)

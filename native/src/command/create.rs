@@ -1,7 +1,6 @@
 //! `create`: a new archive (command line, section 1.2; data layer, section 10).
 
 mod inputs;
-mod report;
 mod sink;
 
 use crate::app::App;
@@ -14,6 +13,7 @@ use crate::options::chunker_params::ChosenChunkerParams;
 use crate::options::exclusions::Exclusions;
 use crate::options::source::Source;
 use crate::options::timestamp::{self, Nominal};
+use crate::output::archive_report::ArchiveReport;
 use crate::output::archive_stats::{self, ArchiveStats};
 use crate::output::display::size::Units;
 use crate::output::format::digest::Digest;
@@ -33,7 +33,6 @@ use portaborg_core::pattern::PatternMatcher;
 use portaborg_core::repo::SizeRule;
 use portaborg_core::store::now;
 use portaborg_core::time::Timestamp;
-use report::Report;
 use sink::{ArchiveSink, Parts};
 use std::env;
 use std::ffi::OsString;
@@ -198,8 +197,8 @@ struct Creation<'a> {
 }
 
 impl<'a> Creation<'a> {
-    fn report(&self) -> Report<'a> {
-        Report::new(self.app, self.options.output_list, self.options.filter.as_deref())
+    fn report(&self) -> ArchiveReport<'a> {
+        ArchiveReport::new(self.app, self.options.output_list, self.options.filter.as_deref())
     }
 
     /// Goes everywhere, but for the own cache and the repository.
@@ -207,7 +206,7 @@ impl<'a> Creation<'a> {
         &self,
         options: &'w crate::backup::walk::Options,
         matcher: PatternMatcher,
-        report: &'w Report<'_>,
+        report: &'w ArchiveReport<'_>,
     ) -> Walk<'w> {
         let mut walk = Walk::new(options, matcher, report);
         if let Some(caches) = dirs::cache(self.session.repository.id()).parent() {
@@ -280,7 +279,7 @@ impl<'a> Creation<'a> {
         &self,
         matcher: PatternMatcher,
         sink: &mut ArchiveSink<'_, '_>,
-        report: &Report<'_>,
+        report: &ArchiveReport<'_>,
     ) -> Result<(), Failure> {
         let (walk_options, selection) = (self.options.source.walk(), self.options.source.selection());
         let reading = self.options.source.reading();

@@ -11,6 +11,7 @@ pub mod help;
 pub mod info;
 pub mod key;
 pub mod list;
+pub mod recreate;
 pub mod repo_compress;
 pub mod repo_create;
 pub mod repo_info;

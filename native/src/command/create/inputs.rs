@@ -4,8 +4,8 @@ use super::{pipe_name, usage};
 use crate::backup::read::{Reader, read_on};
 use crate::backup::{Collector, DryRun, Fault, Observer, Pipe, Sink, Status, Walk};
 use crate::client::child;
-use crate::command::create::report::Report;
 use crate::failure::Failure;
+use crate::output::archive_report::ArchiveReport;
 use clap::Args;
 use portaborg_core::text::Repr;
 use std::ffi::OsString;
@@ -131,7 +131,7 @@ impl Inputs {
         &self,
         walk: &mut Walk<'_>,
         collector: &mut Collector<'_, S>,
-        report: &Report<'_>,
+        report: &ArchiveReport<'_>,
     ) -> Result<(), Failure> {
         match &self.kind {
             SourceKind::Roots(roots) => {
@@ -156,7 +156,7 @@ impl Inputs {
     }
 
     /// Shows all that would be archived.
-    pub fn show(&self, walk: &mut Walk<'_>, dry_run: &mut DryRun, report: &Report<'_>) -> Result<(), Failure> {
+    pub fn show(&self, walk: &mut Walk<'_>, dry_run: &mut DryRun, report: &ArchiveReport<'_>) -> Result<(), Failure> {
         match &self.kind {
             SourceKind::Roots(roots) => {
                 for root in roots {
@@ -182,7 +182,7 @@ impl Inputs {
         &self,
         input: BorrowedFd<'_>,
         collector: &mut Collector<'_, S>,
-        report: &Report<'_>,
+        report: &ArchiveReport<'_>,
     ) -> Result<(), Failure> {
         match collector.pipe(&self.pipe, &mut Reader::Plain(input))? {
             Ok(()) => report.count(Status::Pipe),
@@ -195,7 +195,7 @@ impl Inputs {
         Ok(())
     }
 
-    fn show_pipe(&self, dry_run: &mut DryRun, report: &Report<'_>) {
+    fn show_pipe(&self, dry_run: &mut DryRun, report: &ArchiveReport<'_>) {
         dry_run.files += 1; // its size is not known
         report.status(Status::Included, &self.pipe.name);
     }

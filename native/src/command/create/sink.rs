@@ -2,9 +2,9 @@
 
 use crate::app::App;
 use crate::backup::{Fault, Input, Known, Sink};
-use crate::command::create::report::Report;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::output::archive_report::ArchiveReport;
 use crate::output::format::digest::Digest;
 use crate::repository::files_cache::{Content, FilesCache, Found};
 use crate::repository::session::{Held, Session};
@@ -39,7 +39,7 @@ pub struct ArchiveSink<'a, 's> {
     app: &'a App,
     session: &'s Session,
     held: &'a mut Held<'s>,
-    report: &'a Report<'a>,
+    report: &'a ArchiveReport<'a>,
     chunker: Chunker,
     digests: &'a [Digest],
     ahead: Ahead,
@@ -68,7 +68,7 @@ pub struct Parts<'a, 's> {
     /// What need not be read again.
     pub files: FilesCache,
     /// Hears of what is stored.
-    pub report: &'a Report<'a>,
+    pub report: &'a ArchiveReport<'a>,
     /// Cuts contents.
     pub chunker: Chunker,
     /// Digests that are made of whole contents.

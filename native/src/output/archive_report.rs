@@ -1,4 +1,4 @@
-//! What `create` tells while it works, and what it counts.
+//! What is told and counted while an archive is made.
 
 use crate::app::App;
 use crate::backup::{Observer, Problem, Status};
@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 /// Tells a user what happens, and counts it.
-pub struct Report<'a> {
+pub struct ArchiveReport<'a> {
     app: &'a App,
     list: bool,
     filter: Option<&'a str>,
@@ -16,11 +16,11 @@ pub struct Report<'a> {
     progress: Option<RefCell<ArchiveProgress<'a>>>,
 }
 
-impl<'a> Report<'a> {
+impl<'a> ArchiveReport<'a> {
     /// With lines of `--list` for all statuses, or for those in `filter`.
     pub fn new(app: &'a App, list: bool, filter: Option<&'a str>) -> Self {
         let progress = app.common.progress.then(|| RefCell::new(ArchiveProgress::new(&app.log)));
-        Report { app, list, filter, stats: RefCell::default(), progress }
+        ArchiveReport { app, list, filter, stats: RefCell::default(), progress }
     }
 
     /// Time was spent on reading and cutting.
@@ -61,7 +61,7 @@ impl<'a> Report<'a> {
     }
 }
 
-impl Observer for Report<'_> {
+impl Observer for ArchiveReport<'_> {
     fn status(&self, status: Status, path: &[u8]) {
         let letter = status.letter();
         if self.list && self.filter.is_none_or(|filter| filter.contains(letter)) {
