@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::command::{
     break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate, repo_compress,
-    repo_create, repo_info, repo_list, undelete, version,
+    repo_create, repo_delete, repo_info, repo_list, undelete, version,
 };
 use crate::failure::Failure;
 use crate::options::common::Common;
@@ -35,6 +35,8 @@ pub struct Cli {
 pub enum Command {
     /// create a new, empty repository
     RepoCreate(repo_create::Options),
+    /// delete a repository
+    RepoDelete(repo_delete::Options),
     /// list repository contents
     RepoList(repo_list::Options),
     /// show repository information
@@ -76,6 +78,7 @@ impl Command {
     pub fn run(&self, app: &App, describe: fn() -> clap::Command) -> Result<(), Failure> {
         match self {
             Command::RepoCreate(options) => repo_create::run(app, options),
+            Command::RepoDelete(options) => repo_delete::run(app, options),
             Command::RepoList(options) => repo_list::run(app, options),
             Command::RepoInfo(options) => repo_info::run(app, options),
             Command::List(options) => list::run(app, options),

@@ -3,7 +3,7 @@
 use crate::cli::{self, Cli};
 use crate::command::{
     break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate, repo_compress,
-    repo_create, repo_info, repo_list, undelete, version,
+    repo_create, repo_delete, repo_info, repo_list, undelete, version,
 };
 use crate::options::common::Common;
 use crate::output::stdout::print;
@@ -26,7 +26,7 @@ Use \"borg help <topic>\" to get help on:
 /// Options whose values may well begin with a hyphen, as in `--pattern '- **'`.
 const TAKES_HYPHENS: [&str; 4] = ["format", "pattern", "exclude", "match_archives"];
 /// Commands and options that people know from Borg and will look for.
-const NOT_YET: [&str; 24] = [
+const NOT_YET: &[&str] = &[
     "analyze",
     "benchmark",
     "completion",
@@ -39,7 +39,6 @@ const NOT_YET: [&str; 24] = [
     "umount",
     "prune",
     "rename",
-    "repo-delete",
     "repo-space",
     "serve",
     "tag",
@@ -74,6 +73,7 @@ pub fn command() -> Command {
     let described = Cli::command()
         .after_help(TOPICS)
         .mut_subcommand("repo-create", described::<repo_create::Options>)
+        .mut_subcommand("repo-delete", described::<repo_delete::Options>)
         .mut_subcommand("repo-list", described::<repo_list::Options>)
         .mut_subcommand("repo-info", described::<repo_info::Options>)
         .mut_subcommand("list", described::<list::Options>)

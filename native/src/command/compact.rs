@@ -20,7 +20,7 @@ use portaborg_core::files_cache::file_name;
 use portaborg_core::id::PackId;
 use portaborg_core::name::{Entry, Namespace};
 use portaborg_core::references::ArchiveReferences;
-use portaborg_core::repo::{DEFAULT_PACK_BYTES, forget_archive};
+use portaborg_core::repo::{ArchiveProblem, DEFAULT_PACK_BYTES, ReadError, forget_archive};
 use portaborg_core::select::Candidate;
 use portaborg_core::store::{BlockingStore, now};
 use std::collections::BTreeSet;
@@ -186,8 +186,11 @@ impl Collection<'_> {
                     )),
                 },
                 Err(failure) => {
-                    let text = format!("Soft-deleted archive {name} {id} cannot be fully preserved: {failure}");
-                    app.warning(&text);
+                    let why = match archive.problem() {
+                        Some(ArchiveProblem::Read(ReadError::NotIndexed)) => format!("Archive {id} does not exist"),
+                        _ => failure.text,
+                    };
+                    app.warning(&format!("Soft-deleted archive {name} {id} cannot be fully preserved: {why}"));
                 }
             }
         }

@@ -14,6 +14,7 @@ pub mod list;
 pub mod recreate;
 pub mod repo_compress;
 pub mod repo_create;
+pub mod repo_delete;
 pub mod repo_info;
 pub mod repo_list;
 pub mod undelete;

@@ -7,7 +7,6 @@ use crate::output::prompt::Question;
 use portaborg_core::crypto::{Mode, Suite};
 use portaborg_core::id::RepositoryId;
 use portaborg_core::key::KeyLocation;
-use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -98,7 +97,7 @@ fn confirm(app: &App, text: &str, env_var: &str) -> bool {
         invalid_text: Some("Invalid answer, aborting."),
         ..Question::new(text, env_var)
     };
-    question.ask(|variable| env::var(variable).ok(), &mut io::stdin().lock(), &app.log)
+    question.ask(&app.log)
 }
 
 /// Why anyone who has the repository can read it; `None` if they can't.
