@@ -323,7 +323,8 @@ pub fn warn_of_stale_entries(app: &App, count: u64) {
 pub fn warn_of_corrupt_packs(app: &App, packs: &[PackId], what: &str) {
     app.status.warn_generic();
     app.warning(&format!(
-        "{} pack(s) recorded corrupt by \"borg check\" are not {what}. Run \"borg check --repair --verify-data\".",
+        "{} pack(s) recorded corrupt by \"borg check\" are not {what}. Run \"borg check --repair --verify-data\". \
+         Damage outside of chunks is not repaired yet, see #10026.",
         packs.len()
     ));
     packs.iter().for_each(|pack| app.debug(&format!("Corrupt pack: {pack}")));
