@@ -313,7 +313,10 @@ fn objects_are_compressed_anew() {
     assert_eq!(made.recompress("zstd,1").0, first);
     made.assert_whole();
     let meta = now(made.reader().read_any(made.id(&text))).unwrap().0;
-    assert_eq!((meta.compression, meta.level, meta.kind), (Algorithm::Zstd, 1, Some(ObjectType::Content)));
+    assert_eq!(
+        (meta.payload.algorithm, meta.payload.level, meta.kind),
+        (Algorithm::Zstd, 1, Some(ObjectType::Content))
+    );
     assert_eq!(made.repository.store.0.paths("packs/").iter().filter(|path| stored.contains(path)).count(), 1);
 
     let paths = made.repository.store.0.paths("");
@@ -326,10 +329,10 @@ fn objects_are_compressed_anew() {
     assert_eq!(made.recompress("obfuscate,110,zstd,1").0, padded);
     made.assert_whole();
     let meta = now(made.reader().read_any(made.id(&text))).unwrap().0;
-    assert!(meta.olevel == Some(110) && meta.psize.is_some_and(|psize| psize <= meta.csize));
+    assert!(meta.payload.olevel == Some(110) && meta.payload.psize.is_some_and(|psize| psize <= meta.payload.csize));
     assert_eq!(made.recompress("none").0, Recompression { already: 0, ..padded });
     let meta = now(made.reader().read_any(made.id(&text))).unwrap().0;
-    assert_eq!((meta.olevel, meta.psize, meta.csize), (None, None, text.len()));
+    assert_eq!((meta.payload.olevel, meta.payload.psize, meta.payload.csize), (None, None, text.len()));
     made.assert_whole();
 }
 

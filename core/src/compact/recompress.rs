@@ -126,7 +126,7 @@ impl Work<'_> {
         let mut stored = object.to_vec();
         let (_, meta) = self.opener.open_meta(&mut stored, id).map_err(unreadable)?;
         self.done.objects += 1;
-        let Some(kind) = meta.kind.filter(|_| meta.settings() != self.compression.settings()) else {
+        let Some(kind) = meta.kind.filter(|_| meta.payload.settings() != self.compression.settings()) else {
             self.done.already += 1;
             return Ok(Wanted::AsItIs);
         };
@@ -137,7 +137,7 @@ impl Work<'_> {
         let mut anew = Vec::new();
         let written = self.writer.write(id, kind, &self.plaintext, self.compression, ticket, &mut anew);
         let written = written.map_err(|source| RewriteError::Write { pack, id, source })?;
-        if written.settings() == meta.settings() {
+        if written.payload.settings() == meta.payload.settings() {
             self.done.kept += 1;
             return Ok(Wanted::AsItIs);
         }
