@@ -10,9 +10,13 @@ use portaborg_core::chunk::ChunkerParams;
 use portaborg_core::codec::Compression;
 use portaborg_core::crypto::Sealer;
 use portaborg_core::defaults::{BUILTIN_COMPRESSION, Defaults};
-use portaborg_core::repo::{ChunkWriter, PackLimits, load_index_to_add, load_index_to_rewrite};
+use portaborg_core::id::StoreHash;
+use portaborg_core::repo::{
+    ChunkWriter, IndexDamage, IndexError, PackLimits, load_index_to_add, load_index_to_rewrite,
+};
 use portaborg_core::store::{BlockingStoreMut, Ready, now};
 use std::env;
+use std::fmt;
 use std::str::FromStr;
 
 /// A writer of a repository in a local folder.
@@ -33,14 +37,19 @@ impl Session {
         Ok(writer)
     }
 
-    /// Loads the chunk index for a command that rewrites packs, and makes the stored one whole.
+    /// Loads the chunk index for a command that rewrites packs, and makes the stored one whole. That one was damaged before
+    /// is no failure then.
     pub fn reader_to_rewrite(
         &self,
         app: &App,
         held: &Held<'_>,
         sealer: &mut Sealer<'_>,
     ) -> Result<Reader<'_>, Failure> {
-        let mut observe = |damage| app.fail(&Failure::index_damage(damage, &self.location));
+        let mut observe = |damage| match damage {
+            IndexDamage::Fragment(IndexError::Envelope { name, source }) => warn_of_rebuilding(app, name, &source),
+            IndexDamage::Fragment(IndexError::Table { name, source }) => warn_of_rebuilding(app, name, &source),
+            damage => app.fail(&Failure::index_damage(damage, &self.location)),
+        };
         let index = now(load_index_to_rewrite(&self.repository, &mut self.opener(), sealer, &mut observe));
         self.reader_with(held, index.map_err(|error| Failure::index(error, &self.location))?)
     }
@@ -60,6 +69,12 @@ impl Session {
     pub fn sync(&self) -> Result<(), Failure> {
         self.repository.store.0.sync().map_err(|error| Failure::store(error, &self.location))
     }
+}
+
+fn warn_of_rebuilding(app: &App, fragment: StoreHash, why: &dyn fmt::Display) {
+    app.warning(&format!(
+        "Chunk index fragment index/{fragment} is corrupt, rebuilding the chunk index from the packs ({why})."
+    ));
 }
 
 /// The compression that is asked for, else the repository's default, else the built-in one (data layer, section 17).
