@@ -37,9 +37,8 @@ fn the_fragment_of_the_vectors_is_written_again() {
             Mode::Encrypted(_) => sealer(&vectors.keys, array(&vectors.values, "/session_id")),
             Mode::Authenticated => sealer(&vectors.keys, [0; 24]),
         };
-        for _ in 1..9 {
-            sealer.ticket(0, 0); // the vectors' fragment is message 9
-        }
+        let before: Vec<_> = (1..9).map(|_| sealer.ticket(0, 0)).collect();
+        assert_eq!(before.len(), 8); // the vectors' fragment is message 9
         now(replace_fragments(&repository, &mut sealer, &index)).unwrap();
         let path = format!("index/{}", text(&vectors.values, "/index_fragment/name"));
         assert_eq!(repository.store.0.paths(""), [path.as_str()], "{}", vectors.name);

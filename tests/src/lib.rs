@@ -16,10 +16,14 @@
 //! | [`acl`] | ACLs as text and as the kernel keeps them |
 //! | [`machine`] | what this machine can keep, and its users' names |
 //! | [`items`] | items against `list` and `extract` |
+//! | [`dice`] | chance that can be repeated |
+//! | [`recording`] | a store that writes down what is done to it, and the states that a crash may leave |
+//! | [`writing`] | create and compact through core, over such a store |
 //! | [`harness`] | runs tests by name, counts, reports |
 
 pub mod acl;
 pub mod bare;
+pub mod dice;
 pub mod expected;
 pub mod fixture;
 pub mod harness;
@@ -27,5 +31,7 @@ pub mod items;
 pub mod machine;
 pub mod peers;
 pub mod program;
+pub mod recording;
 pub mod scratch;
 pub mod tree;
+pub mod writing;
