@@ -71,6 +71,11 @@ impl Failure {
         Failure::new(90, "IntegrityError", format!("Data integrity error: {text}"))
     }
 
+    /// `BORG_REPO_PERMISSIONS` forbids something.
+    pub fn denied(text: impl fmt::Display) -> Self {
+        Failure::new(24, "Repository.PermissionDenied", format!("Repository permission denied: {text}"))
+    }
+
     /// The config can't be read or used.
     pub fn open(error: OpenError, location: &str) -> Self {
         let invalid = |why: &dyn fmt::Display| {

@@ -60,6 +60,9 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let session = Session::open(app)?;
     let mut held = session.lock_to_write(app, Lock::Exclusive)?;
     session.assert_secure(app)?;
+    if !options.dry_run {
+        session.assert_rewritable("compaction")?;
+    }
     app.info("Starting compaction / garbage collection...");
     app.info("Getting object IDs from the index...");
     let mut sealer = session.sealer()?;

@@ -38,6 +38,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let session = Session::open(app)?;
     let mut held = session.lock_to_write(app, Lock::Exclusive)?;
     session.assert_secure(app)?;
+    session.assert_rewritable("recompression")?;
     let compression = effective_compression(options.compression, &session.defaults()?)?;
     app.info(&format!("Recompressing repository to {}...", Compression { auto: false, ..compression }));
     let mut sealer = session.sealer()?;

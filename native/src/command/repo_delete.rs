@@ -8,6 +8,7 @@ use crate::output::prompt::Question;
 use crate::repository::archives::{self, Archive};
 use crate::repository::folder::Folder;
 use crate::repository::location::Location;
+use crate::repository::permissions::Permissions;
 use crate::repository::session::{Held, Lock, Session, open_folder, repository_location};
 use clap::Args;
 use portaborg_core::repo::{OpenError, Repository};
@@ -59,6 +60,9 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     }
     let session = Session::open(app)?;
     let held = session.lock_to_write(app, Lock::Exclusive)?;
+    if session.repository.store.0.permissions() != Permissions::All {
+        return Err(Failure::denied("deleting a repository needs all permissions (BORG_REPO_PERMISSIONS)."));
+    }
     let id = session.repository.id();
     if !options.cache_only {
         if !options.force {

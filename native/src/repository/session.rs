@@ -11,6 +11,7 @@ use crate::repository::engine::Native;
 use crate::repository::folder::{Folder, LocalRepository};
 use crate::repository::keys::{FoundKey, KeyStore, UnlockedKey, find_keys, unlock_any};
 use crate::repository::location::Location;
+use crate::repository::permissions::Permissions;
 use crate::repository::security::{self, Facts};
 use portaborg_core::crypto::{Keys, SessionId};
 use portaborg_core::index::ChunkIndex;
@@ -299,7 +300,9 @@ pub fn repository_location(app: &App) -> Result<Location, Failure> {
 
 /// The folder at a location, which may or may not hold a repository.
 pub fn open_folder(location: &Location) -> Result<Folder, Failure> {
-    Folder::open(&location.path).map_err(|error| match error.kind() {
+    let permissions = Permissions::from_environment().map_err(Failure::error)?;
+    let folder = Folder::open(&location.path).map(|folder| folder.with_permissions(permissions));
+    folder.map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => {
             Failure::new(21, "Repository.PathPermissionDenied", format!("Permission denied to {location}."))
         }

@@ -5,12 +5,14 @@ use crate::client::random::SystemRandom;
 use crate::failure::Failure;
 use crate::repository::archives::Reader;
 use crate::repository::folder::Folder;
+use crate::repository::permissions::Right;
 use crate::repository::session::{Held, Session};
 use portaborg_core::chunk::ChunkerParams;
 use portaborg_core::codec::Compression;
 use portaborg_core::crypto::Sealer;
 use portaborg_core::defaults::{BUILTIN_COMPRESSION, Defaults};
 use portaborg_core::id::StoreHash;
+use portaborg_core::name::Namespace;
 use portaborg_core::repo::{
     ChunkWriter, IndexDamage, IndexError, PackLimits, load_index_to_add, load_index_to_rewrite,
 };
@@ -52,6 +54,22 @@ impl Session {
         };
         let index = now(load_index_to_rewrite(&self.repository, &mut self.opener(), sealer, &mut observe));
         self.reader_with(held, index.map_err(|error| Failure::index(error, &self.location))?)
+    }
+
+    /// Fails at once if packs may not be replaced, rather than in the middle of it.
+    pub fn assert_rewritable(&self, what: &str) -> Result<(), Failure> {
+        let permissions = self.repository.store.0.permissions();
+        for namespace in [Namespace::Packs, Namespace::Index] {
+            if !permissions.allow(namespace, Right::Add) || !permissions.allow(namespace, Right::Delete) {
+                return Err(Failure::denied(format_args!(
+                    "{what} needs write (w/W) and delete (D) permissions on {}/, but only '{}' is granted \
+                     (BORG_REPO_PERMISSIONS).",
+                    namespace.name(),
+                    permissions.letters(namespace)
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// What seals in this run of the program; one is enough, and two would do no harm.
