@@ -253,8 +253,10 @@ impl<'a> Creation<'a> {
         let archived = self.archive(matcher, &mut sink, &report);
         let ArchiveSink { mut writer, archive, files, .. } = sink;
         if let Err(failure) = archived {
-            // What was added is found by the next run, as far as it can be stored.
-            if let Err(error) = now(writer.save_index()) {
+            // What was added is found by the next run, if the repository is still ours to write to.
+            if held.assert_held().is_ok()
+                && let Err(error) = now(writer.save_index())
+            {
                 app.debug(&format!("the index can not be stored: {error}"));
             }
             files.save(app);

@@ -130,8 +130,10 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let chosen = archives::considered(app, all, &options.filters)?;
     let recreation = Recreation { app, options, session: &session, target, new_comment, time, params };
     let result = recreation.archives(&chosen, &mut writer, &mut held);
-    // What was added until a failure is found by the next run.
-    let saved = now(writer.save_index()).map_err(|error| Failure::store(error, &session.location));
+    // What was added until a failure is found by the next run, if the repository is still ours to write to.
+    let saved = held
+        .assert_held()
+        .and_then(|()| now(writer.save_index()).map_err(|error| Failure::store(error, &session.location)));
     result?;
     saved?;
     if let Err(error) = now(writer.consolidate()) {
