@@ -19,6 +19,7 @@
 //! | [`dice`] | chance that can be repeated |
 //! | [`recording`] | a store that writes down what is done to it, and the states that a crash may leave |
 //! | [`writing`] | create and compact through core, over such a store |
+//! | [`trace`] | the system calls by which a program changes files |
 //! | [`harness`] | runs tests by name, counts, reports |
 
 pub mod acl;
@@ -33,5 +34,6 @@ pub mod peers;
 pub mod program;
 pub mod recording;
 pub mod scratch;
+pub mod trace;
 pub mod tree;
 pub mod writing;
