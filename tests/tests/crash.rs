@@ -223,7 +223,10 @@ fn all_states(world: &World, name: &'static str, dice: &Dice, findings: &mut Fin
 /// The next ones to work on the repository find nothing that leads them astray.
 fn go_on(world: &World, crash: &Crash, before: &BTreeMap<String, String>) -> Result<(), String> {
     let repository = world.opened.repository(&crash.objects);
-    let new = world.opened.create(&repository, "after", &Files::from([("after".into(), vec![7; 100])]), LIMITS);
+    // The same files again, as if the interrupted work were repeated: what is not added must be there.
+    let mut files = world.third();
+    files.insert("after".into(), vec![7; 100]);
+    let new = world.opened.create(&repository, "after", &files, LIMITS);
     world.opened.compact(&repository, 2 * PACK_BYTES as u64).map_err(|error| format!("compact: {error}"))?;
     let after = world.opened.read_all(&repository.store.0.objects()).map_err(|error| format!("afterwards: {error}"))?;
     if after.len() != before.len() + 1 || !after.contains_key(&new.to_string()) {
