@@ -238,7 +238,9 @@ impl Collection<'_> {
                         done_before = done;
                     }
                 }
-                lost_lock = held.refresh(app).err();
+                if lost_lock.is_none() {
+                    lost_lock = held.refresh(app).err();
+                }
                 lost_lock.is_none() && !interrupt::requested()
             };
             let compacted = now(compact(&plan, &self.usage, reader, sealer, &mut tell));

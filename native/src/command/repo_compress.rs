@@ -53,7 +53,9 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
             Step::Problem(problem) => tell_problem(app, problem),
             Step::Done { .. } => progress.advance(1, None),
         }
-        lost_lock = held.refresh(app).err();
+        if lost_lock.is_none() {
+            lost_lock = held.refresh(app).err();
+        }
         lost_lock.is_none() && !interrupt::requested()
     };
     let done = now(recompress(&before, &corrupt, &compression, &session.engine, &mut reader, &mut sealer, &mut tell));
