@@ -18,7 +18,7 @@ for arg in "$@"; do
   esac
 done
 case $word in
-  "" | repo-list | repo-info | list | info | extract | check | version | help | break-lock | key) to=ours ;;
+  "" | create | repo-list | repo-info | list | info | extract | check | version | help | break-lock | key) to=ours ;;
 esac
 [ -z "$writes" ] || to=peer
 [ -z "$BORG_PEER_LOG" ] || echo "$to $word $second" >>"$BORG_PEER_LOG"
