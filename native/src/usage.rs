@@ -183,7 +183,7 @@ mod tests {
     fn complaints_say_what_helps() {
         for (line, wanted) in [
             ("borg --umask 0007 --umask 0077 repo-list", "error: argument --umask: There can be only one.\n"),
-            ("borg create a b", "error: create is something that Borg can do, but not this version of portaborg.\n"),
+            ("borg mount a b", "error: mount is something that Borg can do, but not this version of portaborg.\n"),
             ("borg check --repair", "error: --repair is something that Borg can do, but not this version"),
             ("borg /repo list", "error: \"/repo\" is no command; give the repository as --repo REPO"),
             ("borg lst", "error: unrecognized subcommand 'lst'\n\n  tip: a similar subcommand exists: 'list'"),

@@ -10,3 +10,4 @@ pub mod log;
 pub mod progress;
 pub mod prompt;
 pub mod stdout;
+pub mod steps;

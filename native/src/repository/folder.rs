@@ -205,7 +205,11 @@ impl BlockingStoreMut for Folder {
         let began = Instant::now();
         let written = self.write_whole(key, content);
         self.count(|stats| stats.store.add(began.elapsed(), content.len()));
-        written.map_err(|error| store_error(error, key.to_string()))
+        written.map_err(|error| match store_error(error, key.to_string()) {
+            // It is the place that is missing, not the object.
+            error if error.kind == StoreErrorKind::NotFound => StoreError { kind: StoreErrorKind::Failed, ..error },
+            error => error,
+        })
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
