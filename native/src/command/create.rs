@@ -23,7 +23,6 @@ use crate::output::log::{Level, Message, STATS};
 use crate::output::steps::Steps;
 use crate::repository::files_cache::{FilesCache, GroupKey, Series};
 use crate::repository::session::{Held, Lock, Session};
-use crate::repository::writing::{effective_chunker_params, effective_compression};
 use clap::Args;
 use inputs::Inputs;
 use jiff::tz::TimeZone;
@@ -274,10 +273,9 @@ impl<'a> Creation<'a> {
 
     fn create(&self, matcher: PatternMatcher, plan: Option<Plan<'_>>, held: &mut Held<'a>) -> Result<(), Failure> {
         let Creation { app, options, session, .. } = *self;
-        let defaults = session.defaults()?;
-        let compression = effective_compression(options.compression, &defaults)?;
+        let compression = session.compression(options.compression)?;
         let asked_for = options.chunker_params.as_ref().and_then(ChosenChunkerParams::given);
-        let params = effective_chunker_params(asked_for.cloned(), &defaults)?;
+        let params = session.chunker_params(asked_for)?;
         let mut writer = session.writer(app, held, compression)?;
         let mut reading = options.source.reading();
         reading.mapped = plan.map(|plan| plan.resolve(app, session, &mut writer.reader)).transpose()?;

@@ -21,7 +21,7 @@ use crate::output::log::{Level, Message, STATS};
 use crate::output::stdout::print;
 use crate::repository::archives::{self, Archive, shown_name};
 use crate::repository::session::{Held, Lock, Session, asserts_ids};
-use crate::repository::writing::{Writer, effective_chunker_params, effective_compression};
+use crate::repository::writing::Writer;
 use clap::Args;
 use jiff::tz::TimeZone;
 use portaborg_core::archive::{ArchiveMeta, Stamp};
@@ -119,12 +119,9 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let session = Session::open(app)?;
     let mut held = session.lock_to_write(app, Lock::Shared)?;
     session.assert_secure(app)?;
-    let defaults = session.defaults()?;
-    let params = match &options.chunker_params {
-        Some(chosen) => Some(effective_chunker_params(chosen.given().cloned(), &defaults)?),
-        None => None,
-    };
-    let mut writer = session.writer(app, &held, effective_compression(options.compression, &defaults)?)?;
+    let chosen = options.chunker_params.as_ref();
+    let params = chosen.map(|chosen| session.chunker_params(chosen.given())).transpose()?;
+    let mut writer = session.writer(app, &held, session.compression(options.compression)?)?;
     writer.reader.assert_ids(asserts_ids(if params.is_some() { "rechunk" } else { "read" })?);
     let all = archives::list(app, &session, &mut writer.reader, false)?.archives;
     let chosen = archives::considered(app, all, &options.filters)?;

@@ -7,7 +7,6 @@ use crate::interrupt;
 use crate::output::log::{Level, Message, STATS};
 use crate::output::progress::{Label, Percent, Unit};
 use crate::repository::session::{Lock, Session};
-use crate::repository::writing::effective_compression;
 use clap::Args;
 use portaborg_core::codec::Compression;
 use portaborg_core::compact::{Recompression, Step, recompress};
@@ -39,7 +38,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let mut held = session.lock_to_write(app, Lock::Exclusive)?;
     session.assert_secure(app)?;
     session.assert_rewritable("recompression")?;
-    let compression = effective_compression(options.compression, &session.defaults()?)?;
+    let compression = session.compression(options.compression)?;
     app.info(&format!("Recompressing repository to {}...", Compression { auto: false, ..compression }));
     let mut sealer = session.sealer()?;
     let mut reader = session.reader_to_rewrite(app, &held, &mut sealer)?;

@@ -19,6 +19,7 @@ use portaborg_core::repo::{
 use portaborg_core::store::{BlockingStoreMut, Ready, now};
 use std::env;
 use std::fmt;
+use std::fmt::Display;
 use std::str::FromStr;
 
 /// A writer of a repository in a local folder.
@@ -83,6 +84,27 @@ impl Session {
         defaults.map_err(|error| Failure::defaults(error, &self.location))
     }
 
+    /// The compression that is asked for, else the repository's default, else the built-in one (data layer, section 17).
+    /// The defaults are not even read where something is asked for.
+    pub fn compression(&self, asked_for: Option<Compression>) -> Result<Compression, Failure> {
+        match asked_for {
+            Some(compression) => Ok(compression),
+            None => stored_default("compression", self.defaults()?.compression)
+                .map(|stored| stored.unwrap_or(builtin_compression())),
+        }
+    }
+
+    /// The same for the chunker.
+    pub fn chunker_params(&self, asked_for: Option<&ChunkerParams>) -> Result<ChunkerParams, Failure> {
+        match asked_for {
+            Some(params) => Ok(params.clone()),
+            None => {
+                let stored = stored_default("chunker params", self.defaults()?.chunker_params)?;
+                Ok(stored.unwrap_or(ChunkerParams::CONTENT))
+            }
+        }
+    }
+
     /// Makes what was done durable.
     pub fn sync(&self) -> Result<(), Failure> {
         self.repository.store.0.sync().map_err(|error| Failure::store(error, &self.location))
@@ -95,31 +117,13 @@ fn warn_of_rebuilding(app: &App, fragment: StoreHash, why: &dyn fmt::Display) {
     ));
 }
 
-/// The compression that is asked for, else the repository's default, else the built-in one (data layer, section 17).
-pub fn effective_compression(asked_for: Option<Compression>, defaults: &Defaults) -> Result<Compression, Failure> {
-    match (asked_for, &defaults.compression) {
-        (Some(compression), _) => Ok(compression),
-        (None, Some(text)) => text.parse().map_err(|error| {
-            let text = format!("The repository's default compression {text:?} can not be used: {error}.");
-            Failure::new(16, "Repository.InvalidRepositoryConfig", text)
-        }),
-        (None, None) => Ok(builtin_compression()),
-    }
-}
-
-/// The chunker that is asked for, else the repository's default, else the built-in one (data layer, section 17).
-pub fn effective_chunker_params(
-    asked_for: Option<ChunkerParams>,
-    defaults: &Defaults,
-) -> Result<ChunkerParams, Failure> {
-    match (asked_for, &defaults.chunker_params) {
-        (Some(params), _) => Ok(params),
-        (None, Some(text)) => text.parse().map_err(|error| {
-            let text = format!("The repository's default chunker params {text:?} can not be used: {error}.");
-            Failure::new(16, "Repository.InvalidRepositoryConfig", text)
-        }),
-        (None, None) => Ok(ChunkerParams::CONTENT),
-    }
+/// A default that the repository has, if it has one.
+fn stored_default<T: FromStr<Err: Display>>(what: &str, stored: Option<String>) -> Result<Option<T>, Failure> {
+    let Some(text) = stored else { return Ok(None) };
+    text.parse().map(Some).map_err(|error| {
+        let text = format!("The repository's default {what} {text:?} can not be used: {error}.");
+        Failure::new(16, "Repository.InvalidRepositoryConfig", text)
+    })
 }
 
 /// The compression where nobody chose one.
