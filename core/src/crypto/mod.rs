@@ -6,6 +6,7 @@ mod envelope;
 mod hash;
 mod kdf;
 mod keys;
+mod ocb;
 mod sealer;
 mod session;
 mod suite;

@@ -1,13 +1,13 @@
 //! Session keys, a few of which stay ready.
 
 use super::keys::Keys;
+use super::ocb::Ocb;
 use super::suite::Cipher;
-use aes::Aes256;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use chacha20poly1305::ChaCha20Poly1305;
-use ocb3::Ocb3;
-use ocb3::aead::{AeadInOut, KeyInit};
+use chacha20poly1305::aead::{AeadInOut, KeyInit};
+
 use zeroize::Zeroizing;
 
 /// How many sessions stay ready: every run of a client has its own, and objects of one pack share a few.
@@ -23,7 +23,7 @@ pub struct Sessions {
 }
 
 pub(super) enum SessionCipher {
-    Ocb(Box<Ocb3<Aes256>>),
+    Ocb(Box<Ocb>),
     ChaCha(Box<ChaCha20Poly1305>),
 }
 
@@ -50,7 +50,7 @@ impl SessionCipher {
     pub(super) fn new(keys: &Keys, cipher: Cipher, id: &SessionId) -> Self {
         let key = |name| Zeroizing::new(keys.session_key(id, name));
         match cipher {
-            Cipher::Aes256Ocb => Self::Ocb(Box::new(Ocb3::new((&*key("AES256_OCB")).into()))),
+            Cipher::Aes256Ocb => Self::Ocb(Box::new(Ocb::new(&key("AES256_OCB")))),
             Cipher::ChaCha20Poly1305 => {
                 Self::ChaCha(Box::new(ChaCha20Poly1305::new((&*key("CHACHA20_POLY1305")).into())))
             }
@@ -65,19 +65,19 @@ impl SessionCipher {
     /// Decrypts in place; `false` (and `data` is of no use any more) if the tag is wrong.
     pub(super) fn decrypt(&self, nonce: &[u8; 12], aad: &[u8], data: &mut [u8], tag: &[u8; 16]) -> bool {
         match self {
-            Self::Ocb(cipher) => cipher.decrypt_inout_detached(nonce.into(), aad, data.into(), tag.into()),
-            Self::ChaCha(cipher) => cipher.decrypt_inout_detached(nonce.into(), aad, data.into(), tag.into()),
+            Self::Ocb(cipher) => cipher.decrypt(nonce, aad, data, tag),
+            Self::ChaCha(cipher) => cipher.decrypt_inout_detached(nonce.into(), aad, data.into(), tag.into()).is_ok(),
         }
-        .is_ok()
     }
 
     /// Encrypts in place and gives the tag.
     pub(super) fn encrypt(&self, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
         match self {
-            Self::Ocb(cipher) => cipher.encrypt_inout_detached(nonce.into(), aad, data.into()),
-            Self::ChaCha(cipher) => cipher.encrypt_inout_detached(nonce.into(), aad, data.into()),
+            Self::Ocb(cipher) => cipher.encrypt(nonce, aad, data),
+            Self::ChaCha(cipher) => {
+                let tag = cipher.encrypt_inout_detached(nonce.into(), aad, data.into());
+                tag.expect("payloads are bounded far below the cipher's limit").into()
+            }
         }
-        .expect("payloads are bounded far below the ciphers' limits")
-        .into()
     }
 }
