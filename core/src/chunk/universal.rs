@@ -106,7 +106,8 @@ impl<H: Keyed> Universal<H> {
                 }
             }
             self.cipher.encrypt_blocks(&mut blocks);
-            if blocks.iter().any(|block| decision(block) & mask == 0) {
+            let hits = blocks.iter().fold(false, |hits, block| hits | (decision(block) & mask == 0));
+            if hits {
                 let passed = group * GROUP_BYTES;
                 return (0..LANES).find_map(|lane| {
                     let start = lane * lane_bytes + passed;
