@@ -1,8 +1,14 @@
 //! Session keys, a few of which stay ready.
 
+use super::hash::IdHash;
 use super::keys::Keys;
 use super::ocb::Ocb;
 use super::suite::Cipher;
+#[cfg(feature = "rayon")]
+use crate::exec::Rayon;
+#[cfg(not(feature = "rayon"))]
+use crate::exec::Serial;
+use crate::tuning::Tuning;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use chacha20poly1305::ChaCha20Poly1305;
@@ -20,6 +26,8 @@ pub type SessionId = [u8; 24];
 #[derive(Default)]
 pub struct Sessions {
     ready: Vec<(SessionId, SessionCipher)>,
+    tuning: Tuning,
+    idle: usize,
 }
 
 pub(super) enum SessionCipher {
@@ -31,6 +39,21 @@ impl Sessions {
     /// No session is ready yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// From now on so many threads are idle, besides the worker's own. They help with tags where nothing is encrypted and
+    /// that pays, if this crate has its feature `rayon`.
+    pub fn set_idle(&mut self, tuning: &Tuning, idle: usize) {
+        (self.tuning, self.idle) = (*tuning, idle);
+    }
+
+    /// The keyed hash that is a tag.
+    pub(super) fn tag(&self, hash: IdHash, key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
+        #[cfg(feature = "rayon")]
+        let exec = Rayon::new(self.idle);
+        #[cfg(not(feature = "rayon"))]
+        let exec = Serial;
+        hash.mac_on(key, parts, &self.tuning, &exec)
     }
 
     pub(super) fn get(&mut self, keys: &Keys, cipher: Cipher, id: &SessionId) -> &SessionCipher {
