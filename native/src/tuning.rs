@@ -17,6 +17,7 @@ const EXTRACT_WORKERS: &str = "BORG_EXTRACT_WORKERS";
 const MAX_WORKERS: usize = 256;
 
 /// For a command that reads chunks.
+#[expect(dead_code, reason = "its callers come with the pipelines")]
 pub fn for_reading() -> Result<Tuning, Failure> {
     Settings { extract: true, ..Settings::default() }.read(&from_environment)
 }
@@ -25,11 +26,6 @@ pub fn for_reading() -> Result<Tuning, Failure> {
 pub fn for_writing(compression: &Compression) -> Result<Tuning, Failure> {
     let zstd = compression.compressor.algorithm() == Algorithm::Zstd;
     Settings { zstd, extract: true }.read(&from_environment)
-}
-
-/// For a command that only hashes and seals.
-pub fn for_hashing() -> Result<Tuning, Failure> {
-    Settings::default().read(&from_environment)
 }
 
 /// Which settings are of use beside that of hashing.
