@@ -3,11 +3,12 @@
 #![forbid(unsafe_code)]
 
 mod app;
-#[allow(dead_code, unused_imports, reason = "the command that uses it is still to come")]
 mod backup;
 mod cli;
 mod client;
 mod command;
+#[cfg_attr(not(test), allow(dead_code, reason = "the commands that use it are still to come"))]
+mod crew;
 mod failure;
 mod filesystem;
 mod interrupt;
