@@ -33,6 +33,17 @@ pub enum Namespace {
 }
 
 impl Namespace {
+    /// All of them, in order of their names.
+    pub const ALL: [Namespace; 7] = [
+        Namespace::Archives,
+        Namespace::Cache,
+        Namespace::Config,
+        Namespace::Index,
+        Namespace::Keys,
+        Namespace::Locks,
+        Namespace::Packs,
+    ];
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {

@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::command::{
-    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, repo_compress, repo_info,
-    repo_list, undelete, version,
+    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, repo_compress, repo_create,
+    repo_info, repo_list, undelete, version,
 };
 use crate::failure::Failure;
 use crate::options::common::Common;
@@ -33,6 +33,8 @@ pub struct Cli {
 /// The commands, one file each in `command/`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// create a new, empty repository
+    RepoCreate(repo_create::Options),
     /// list repository contents
     RepoList(repo_list::Options),
     /// show repository information
@@ -71,6 +73,7 @@ impl Command {
     /// Runs the command. `describe` gives the whole command line, for help about it.
     pub fn run(&self, app: &App, describe: fn() -> clap::Command) -> Result<(), Failure> {
         match self {
+            Command::RepoCreate(options) => repo_create::run(app, options),
             Command::RepoList(options) => repo_list::run(app, options),
             Command::RepoInfo(options) => repo_info::run(app, options),
             Command::List(options) => list::run(app, options),

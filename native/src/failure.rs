@@ -54,6 +54,11 @@ impl Failure {
         Failure::exception(error.exception(), error)
     }
 
+    /// The user does not want it after all.
+    pub fn cancelled() -> Self {
+        Failure::new(3, "CancelledByUser", "Cancelled by user.")
+    }
+
     /// Whoever read standard output went away. That ends a command, but is nobody's fault: the exit code is that of a
     /// command which ran to its end, and nothing is told.
     pub fn reader_gone() -> Self {

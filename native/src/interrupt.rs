@@ -30,6 +30,11 @@ pub fn requested() -> bool {
     SIGNALS.iter().any(|(_, arrived)| arrived.load(Ordering::Relaxed))
 }
 
+/// Whether it is the user who asks to end, with Ctrl-C.
+pub fn is_cancelled() -> bool {
+    SIGNALS.iter().any(|(signal, arrived)| *signal == SIGINT && arrived.load(Ordering::Relaxed))
+}
+
 /// Fails if a signal asks to end.
 pub fn check() -> Result<(), Failure> {
     let arrived = SIGNALS.iter().find(|(_, arrived)| arrived.load(Ordering::Relaxed));

@@ -2,8 +2,8 @@
 
 use crate::cli::{self, Cli};
 use crate::command::{
-    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, repo_compress, repo_info,
-    repo_list, undelete, version,
+    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, repo_compress, repo_create,
+    repo_info, repo_list, undelete, version,
 };
 use crate::options::common::Common;
 use crate::output::stdout::print;
@@ -26,7 +26,7 @@ Use \"borg help <topic>\" to get help on:
 /// Options whose values may well begin with a hyphen, as in `--pattern '- **'`.
 const TAKES_HYPHENS: [&str; 4] = ["format", "pattern", "exclude", "match_archives"];
 /// Commands and options that people know from Borg and will look for.
-const NOT_YET: [&str; 23] = [
+const NOT_YET: [&str; 25] = [
     "analyze",
     "benchmark",
     "completion",
@@ -40,7 +40,6 @@ const NOT_YET: [&str; 23] = [
     "prune",
     "recreate",
     "rename",
-    "repo-create",
     "repo-delete",
     "repo-space",
     "serve",
@@ -50,6 +49,9 @@ const NOT_YET: [&str; 23] = [
     "with-lock",
     "--repair",
     "--find-lost-archives",
+    "--other-repo",
+    "--from-borg1",
+    "--copy-crypt-key",
 ];
 
 /// The command line of this process. Without a command to run, what is to be said has been said, and there is an exit code.
@@ -72,6 +74,7 @@ pub fn parse() -> Result<(Common, cli::Command), ExitCode> {
 pub fn command() -> Command {
     let described = Cli::command()
         .after_help(TOPICS)
+        .mut_subcommand("repo-create", described::<repo_create::Options>)
         .mut_subcommand("repo-list", described::<repo_list::Options>)
         .mut_subcommand("repo-info", described::<repo_info::Options>)
         .mut_subcommand("list", described::<list::Options>)

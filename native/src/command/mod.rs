@@ -12,6 +12,7 @@ pub mod info;
 pub mod key;
 pub mod list;
 pub mod repo_compress;
+pub mod repo_create;
 pub mod repo_info;
 pub mod repo_list;
 pub mod undelete;

@@ -3,6 +3,7 @@
 pub mod archive_filters;
 pub mod archive_name;
 pub mod archive_texts;
+pub mod chunker_params;
 pub mod common;
 pub mod exclusions;
 pub mod format;

@@ -1,5 +1,10 @@
 //! A repository in a local folder (repository layer, section 1.5).
 
+mod create;
+mod destroy;
+
+pub use create::Made;
+
 use crate::client::dirs;
 use crate::repository::store_stats::StoreStats;
 use portaborg_core::name::{Entry, Key, Namespace};

@@ -26,16 +26,24 @@ pub struct Facts<'a> {
     pub empty_passphrase: bool,
 }
 
+/// What is remembered, a file each.
 struct Memory {
+    folder: PathBuf,
     location: PathBuf,
     key_type: PathBuf,
+}
+
+impl Memory {
+    fn of(repository: RepositoryId) -> Memory {
+        let folder = dirs::security(repository);
+        Memory { location: folder.join("location"), key_type: folder.join("key-type"), folder }
+    }
 }
 
 /// Compares the repository with what is remembered of it, asks the user where it differs, and remembers it if it is new.
 /// A place that can't be written is no reason not to read a repository.
 pub fn assert_secure(app: &App, facts: &Facts<'_>) -> Result<(), Failure> {
-    let folder = dirs::security(facts.repository);
-    let memory = Memory { location: folder.join("location"), key_type: folder.join("key-type") };
+    let memory = Memory::of(facts.repository);
     let stored_type = read(app, &memory.key_type);
     let stored_location = read(app, &memory.location);
     let known = stored_type.is_some() && stored_location.is_some();
@@ -56,10 +64,9 @@ pub fn assert_secure(app: &App, facts: &Facts<'_>) -> Result<(), Failure> {
         if !confirm(app, &text, "BORG_RELOCATED_REPO_ACCESS_IS_OK") {
             return Err(Failure::new(62, "RepositoryAccessAborted", "Repository access aborted"));
         }
-        remember(app, &memory.location, facts.location);
+        store(app, &memory.location, facts.location);
     }
-    let key_type = facts.suite.type_byte().to_string();
-    if known && stored_type.as_ref() != Some(&key_type) {
+    if known && stored_type.as_ref() != Some(&key_type(facts)) {
         return Err(Failure::new(
             61,
             "EncryptionMethodMismatch",
@@ -67,11 +74,22 @@ pub fn assert_secure(app: &App, facts: &Facts<'_>) -> Result<(), Failure> {
         ));
     }
     if !known {
-        dirs::create(&folder).unwrap_or_else(|failure| app.debug(&failure.text));
-        remember(app, &memory.location, facts.location);
-        remember(app, &memory.key_type, &key_type);
+        remember(app, facts);
     }
     Ok(())
+}
+
+/// Remembers the repository as it is now.
+pub fn remember(app: &App, facts: &Facts<'_>) {
+    let memory = Memory::of(facts.repository);
+    dirs::create(&memory.folder).unwrap_or_else(|failure| app.debug(&failure.text));
+    store(app, &memory.location, facts.location);
+    store(app, &memory.key_type, &key_type(facts));
+}
+
+/// A suite as it is remembered.
+fn key_type(facts: &Facts<'_>) -> String {
+    facts.suite.type_byte().to_string()
 }
 
 fn confirm(app: &App, text: &str, env_var: &str) -> bool {
@@ -111,7 +129,7 @@ fn read(app: &App, file: &Path) -> Option<String> {
     }
 }
 
-fn remember(app: &App, file: &Path, text: &str) {
+fn store(app: &App, file: &Path, text: &str) {
     if let Err(error) = dirs::save(file, text.as_bytes()) {
         app.debug(&format!("can not store {}: {error}", file.display()));
     }

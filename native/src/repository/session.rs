@@ -131,14 +131,22 @@ impl Session {
 
     /// Compares the repository with what is remembered of it.
     pub fn assert_secure(&self, app: &App) -> Result<(), Failure> {
-        let facts = Facts {
+        security::assert_secure(app, &self.facts())
+    }
+
+    /// Remembers the repository, which has just been made, so that it is a known one.
+    pub fn remember(&self, app: &App) {
+        security::remember(app, &self.facts());
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        Facts {
             repository: self.repository.id(),
             location: &self.location,
             suite: self.keys.suite(),
             key_location: self.key_location(),
             empty_passphrase: self.key.as_ref().is_some_and(|key| key.passphrase.is_empty()),
-        };
-        security::assert_secure(app, &facts)
+        }
     }
 
     /// Loads the chunk index and gives a reader of chunks. Damage that leaves most of the index is told of.
@@ -266,6 +274,16 @@ pub fn fresh_session() -> Result<SessionId, Failure> {
 
 /// Reads the config alone.
 pub fn open_repository(app: &App) -> Result<(LocalRepository, String), Failure> {
+    let location = repository_location(app)?;
+    let shown = location.to_string();
+    match now(Repository::open(Ready(open_folder(&location)?))) {
+        Ok(repository) => Ok((repository, shown)),
+        Err(error) => Err(Failure::open(error, &shown)),
+    }
+}
+
+/// Where the repository lies that the command line or the environment names.
+pub fn repository_location(app: &App) -> Result<Location, Failure> {
     let text = app
         .common
         .repo
@@ -274,29 +292,22 @@ pub fn open_repository(app: &App) -> Result<(LocalRepository, String), Failure> 
         .ok_or_else(|| Failure::error("missing repository, please use --repo or BORG_REPO env var!"))?;
     let text = app.replace_placeholders(text)?;
     let here = env::current_dir().unwrap_or_default();
-    let location =
-        Location::parse(&text, &here).map_err(|error| Failure::new(2, "Error", format!("Error: {error}")))?;
-    let shown = location.to_string();
-    let folder = match Folder::open(&location.path) {
-        Ok(folder) => folder,
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return Err(Failure::new(21, "Repository.PathPermissionDenied", format!("Permission denied to {shown}.")));
+    Location::parse(&text, &here).map_err(Failure::error)
+}
+
+/// The folder at a location, which may or may not hold a repository.
+pub fn open_folder(location: &Location) -> Result<Folder, Failure> {
+    Folder::open(&location.path).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            Failure::new(21, "Repository.PathPermissionDenied", format!("Permission denied to {location}."))
         }
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
             let is_file = location.path.is_file();
             let why = if is_file { ": it is a file, and a repository is a folder" } else { "" };
-            return Err(Failure::new(
-                13,
-                "Repository.DoesNotExist",
-                format!("Repository {shown} does not exist{why}."),
-            ));
+            Failure::new(13, "Repository.DoesNotExist", format!("Repository {location} does not exist{why}."))
         }
-        Err(error) => return Err(Failure::error(format_args!("{shown}: {error}"))),
-    };
-    match now(Repository::open(Ready(folder))) {
-        Ok(repository) => Ok((repository, shown)),
-        Err(error) => Err(Failure::open(error, &shown)),
-    }
+        _ => Failure::error(format_args!("{location}: {error}")),
+    })
 }
 
 fn skips_keys() -> bool {
