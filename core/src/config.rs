@@ -2,6 +2,7 @@
 
 use crate::crypto::Suite;
 use crate::id::RepositoryId;
+use crate::ini::{self, NotIni, Setting};
 use crate::limits::REPOSITORY_VERSION;
 use alloc::string::String;
 
@@ -65,18 +66,9 @@ impl Config {
     pub fn parse(stored: &[u8]) -> Result<Config, ConfigError> {
         let text = core::str::from_utf8(stored).map_err(|_| ConfigError::NotAConfig)?;
         let (mut version, mut id, mut encryption, mut id_hash) = (None, None, None, None);
-        let mut section = "";
-        for line in text.lines().map(str::trim) {
-            if line.is_empty() || line.starts_with(['#', ';']) {
-                continue;
-            }
-            if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-                section = name;
-                continue;
-            }
-            let (key, value) = line.split_once(['=', ':']).ok_or(ConfigError::NotAConfig)?;
-            let value = value.trim();
-            match (section, key.trim()) {
+        for setting in ini::settings(text) {
+            let Setting { section, key, value } = setting.map_err(|NotIni| ConfigError::NotAConfig)?;
+            match (section, key) {
                 (SECTION, "version") => version = Some(value),
                 (SECTION, "id") => id = Some(value),
                 (SECTION, "encryption") => encryption = Some(value),

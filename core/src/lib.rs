@@ -62,8 +62,8 @@
 //! | floor | modules |
 //! | - | - |
 //! | 0 ground | [`bytes`] [`id`] [`limits`] [`random`] [`time`] [`tuning`] |
-//! | 1 transforms: bytes to bytes, texts | [`chunk`] [`codec`] [`crypto`] [`msgpack`] [`text`] |
-//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`files_cache`] [`index`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`references`] [`select`] [`store_object`] [`table`] |
+//! | 1 transforms: bytes to bytes, texts | [`chunk`] [`codec`] [`crypto`] [`ini`] [`msgpack`] [`text`] |
+//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`files_cache`] [`index`] [`input_map`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`references`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
 //! | 4 doing | [`check`] [`compact`] [`repo`] |
 
@@ -86,6 +86,7 @@ pub mod tuning;
 pub mod chunk;
 pub mod codec;
 pub mod crypto;
+pub mod ini;
 pub mod msgpack;
 pub mod text;
 
@@ -94,6 +95,7 @@ pub mod config;
 pub mod defaults;
 pub mod files_cache;
 pub mod index;
+pub mod input_map;
 pub mod item;
 pub mod key;
 pub mod lock;

@@ -88,6 +88,20 @@ pub enum Key {
 }
 
 impl Key {
+    /// The folder that it lies in; `None` for a name outside the format.
+    pub fn namespace(&self) -> Option<Namespace> {
+        Some(match self {
+            Key::Config | Key::Defaults => Namespace::Config,
+            Key::Archive(_) | Key::DeletedArchive(_) => Namespace::Archives,
+            Key::Pack(_) => Namespace::Packs,
+            Key::Fragment(_) => Namespace::Index,
+            Key::RepoKey(_) => Namespace::Keys,
+            Key::Lock(_) => Namespace::Locks,
+            Key::CheckedPacks | Key::References(_) | Key::IndexInvalid => Namespace::Cache,
+            Key::Foreign(_) => return None,
+        })
+    }
+
     /// Where the object lies below the repository (section 1.2).
     pub fn path(&self) -> String {
         match self {

@@ -8,7 +8,7 @@ mod writer;
 
 pub use writer::{ObjectTicket, ObjectWriteError, ObjectWriter};
 
-use crate::codec::{Algorithm, DecodeError, Engine, Scratch, Settings};
+use crate::codec::{Algorithm, DecodeError, Engine, Payload, Scratch};
 use crate::crypto::{EnvelopeError, Keys, Sessions};
 use crate::id::ChunkId;
 use crate::limits::MAX_DATA_SIZE;
@@ -68,23 +68,13 @@ pub struct Header {
     pub data_size: u32,
 }
 
-/// The metadata of an object: how its payload was made.
+/// The metadata of an object: what it holds, and how its payload was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObjectMeta {
     /// What it holds; `None` for a type that doesn't exist.
     pub kind: Option<ObjectType>,
-    /// Length of the plaintext; absent where `auto` chose the compression.
-    pub size: Option<usize>,
-    /// How it is compressed.
-    pub compression: Algorithm,
-    /// The level byte; 255 where there is no level.
-    pub level: u8,
-    /// Length of the payload with its padding.
-    pub csize: usize,
-    /// Length of the payload without padding, if it is obfuscated.
-    pub psize: Option<usize>,
-    /// How it is obfuscated.
-    pub olevel: Option<i64>,
+    /// Its payload, padding included.
+    pub payload: Payload,
 }
 
 /// Why an object is not accepted. All of them mean damage or forgery, or a writer's fault.
@@ -192,8 +182,9 @@ impl<'k> Opener<'k> {
         let envelope = envelope.ok_or(ObjectError::Length { claimed: header.total(), found })?;
         let payload = self.keys.open(&mut self.sessions, envelope, &context(head, b'M'), &id.0);
         let meta = ObjectMeta::decode(payload.map_err(ObjectError::MetaEnvelope)?)?;
-        if meta.csize + self.keys.suite().overhead() != header.data_size as usize {
-            return Err(ObjectError::PayloadSize { claimed: meta.csize, found: header.data_size as usize });
+        let csize = meta.payload.csize;
+        if csize + self.keys.suite().overhead() != header.data_size as usize {
+            return Err(ObjectError::PayloadSize { claimed: csize, found: header.data_size as usize });
         }
         Ok((header, meta))
     }
@@ -221,8 +212,9 @@ impl<'k> Opener<'k> {
         let envelope = &mut rest[header.meta_size as usize..];
         let payload = self.keys.open(&mut self.sessions, envelope, &context(head, b'D'), &id.0);
         let payload = payload.map_err(ObjectError::DataEnvelope)?;
-        let payload = &payload[..meta.psize.unwrap_or(meta.csize)];
-        self.engine.decode(meta.compression, payload, meta.size, &mut self.scratch, plaintext)?;
+        let Payload { algorithm, size, csize, psize, .. } = meta.payload;
+        let payload = &payload[..psize.unwrap_or(csize)];
+        self.engine.decode(algorithm, payload, size, &mut self.scratch, plaintext)?;
         Ok(meta)
     }
 
@@ -233,11 +225,6 @@ impl<'k> Opener<'k> {
 }
 
 impl ObjectMeta {
-    /// How it is compressed, to be compared with what is wanted.
-    pub fn settings(&self) -> Settings {
-        Settings { algorithm: self.compression, level: self.level, olevel: self.olevel }
-    }
-
     fn decode(payload: &[u8]) -> Result<ObjectMeta, ObjectError> {
         let invalid = |key| ObjectError::Attribute { key };
         let (mut kind, mut ctype, mut level, mut csize) = (None, None, None, None);
@@ -265,15 +252,15 @@ impl ObjectMeta {
         if csize > MAX_DATA_SIZE {
             return Err(invalid("csize"));
         }
-        Ok(ObjectMeta {
-            kind,
+        let payload = Payload {
             size: bounded(size, MAX_DATA_SIZE, "size")?,
-            compression: Algorithm::from_ctype(ctype.ok_or(invalid("ctype"))?).ok_or(invalid("ctype"))?,
+            algorithm: Algorithm::from_ctype(ctype.ok_or(invalid("ctype"))?).ok_or(invalid("ctype"))?,
             level: level.unwrap_or(u8::MAX),
             csize,
             psize: bounded(psize, csize, "psize")?,
             olevel,
-        })
+        };
+        Ok(ObjectMeta { kind, payload })
     }
 }
 

@@ -6,7 +6,7 @@ mod common;
 use common::build::{object, plain_meta, sealer};
 use common::msgpack::{int, map, str};
 use common::{SuiteVectors, array, bytes, repository_id, suites, text};
-use portaborg_core::codec::{Algorithm, DecodeError, PureRust};
+use portaborg_core::codec::{Algorithm, DecodeError, Payload, PureRust};
 use portaborg_core::crypto::{EnvelopeError, Keys, Mode, Sessions, store_hash};
 use portaborg_core::id::{ChunkId, RepositoryId};
 use portaborg_core::limits::MAX_DATA_SIZE;
@@ -45,16 +45,9 @@ fn the_object_of_the_vectors_opens() {
         assert_eq!(plaintext, SENTENCE, "{}", vectors.name);
         assert_eq!(opener.assert_id(id, &plaintext), Ok(()));
         assert_eq!(opener.assert_id(id, b"other"), Err(ObjectError::Id));
-        let expected = ObjectMeta {
-            kind: Some(ObjectType::Content),
-            size: Some(44),
-            compression: Algorithm::None,
-            level: 255,
-            csize: 44,
-            psize: None,
-            olevel: None,
-        };
-        assert_eq!(meta, expected);
+        let payload =
+            Payload { size: Some(44), algorithm: Algorithm::None, level: 255, csize: 44, psize: None, olevel: None };
+        assert_eq!(meta, ObjectMeta { kind: Some(ObjectType::Content), payload });
     }
 }
 
@@ -196,8 +189,8 @@ fn metadata_is_read_in_any_order_with_padding_and_unknown_entries() {
     ]);
     let (meta, plaintext) = open_made(&keys, &meta, b"abc\0\0\0\0").unwrap();
     assert_eq!(plaintext, b"abc");
-    assert_eq!((meta.kind, meta.size), (Some(ObjectType::Items), None));
-    assert_eq!((meta.csize, meta.psize, meta.olevel), (7, Some(3), Some(110)));
+    assert_eq!((meta.kind, meta.payload.size), (Some(ObjectType::Items), None));
+    assert_eq!((meta.payload.csize, meta.payload.psize, meta.payload.olevel), (7, Some(3), Some(110)));
     let (meta, _) = open_made(&keys, &plain_meta("Z", 0), b"").unwrap();
     assert_eq!(meta.kind, None);
 }

@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::command::{
-    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, repo_compress, repo_create,
-    repo_info, repo_list, undelete, version,
+    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate, repo_compress,
+    repo_create, repo_delete, repo_info, repo_list, undelete, version,
 };
 use crate::failure::Failure;
 use crate::options::common::Common;
@@ -35,6 +35,8 @@ pub struct Cli {
 pub enum Command {
     /// create a new, empty repository
     RepoCreate(repo_create::Options),
+    /// delete a repository
+    RepoDelete(repo_delete::Options),
     /// list repository contents
     RepoList(repo_list::Options),
     /// show repository information
@@ -55,6 +57,8 @@ pub enum Command {
     Undelete(undelete::Options),
     /// compact the repository
     Compact(compact::Options),
+    /// recreate archives
+    Recreate(Box<recreate::Options>),
     /// repository (re-)compression
     RepoCompress(repo_compress::Options),
     /// manage the keyfile or repokey of a repository
@@ -74,6 +78,7 @@ impl Command {
     pub fn run(&self, app: &App, describe: fn() -> clap::Command) -> Result<(), Failure> {
         match self {
             Command::RepoCreate(options) => repo_create::run(app, options),
+            Command::RepoDelete(options) => repo_delete::run(app, options),
             Command::RepoList(options) => repo_list::run(app, options),
             Command::RepoInfo(options) => repo_info::run(app, options),
             Command::List(options) => list::run(app, options),
@@ -84,6 +89,7 @@ impl Command {
             Command::Delete(options) => delete::run(app, options),
             Command::Undelete(options) => undelete::run(app, options),
             Command::Compact(options) => compact::run(app, options),
+            Command::Recreate(options) => recreate::run(app, options),
             Command::RepoCompress(options) => repo_compress::run(app, options),
             Command::Key(options) => key::run(app, options, describe),
             Command::BreakLock(options) => break_lock::run(app, options),

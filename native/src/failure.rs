@@ -1,6 +1,7 @@
 //! What ends a command, in Borg's words: exit code, message id and text (command line, section 3.2).
 
 use portaborg_core::compact::RewriteError;
+use portaborg_core::id::StoreHash;
 use portaborg_core::object::ObjectWriteError;
 use portaborg_core::repo::{
     Blocker, DefaultsError, Foreign, IndexDamage, IndexError, LockError, OpenError, ReadError, WriteError,
@@ -70,6 +71,11 @@ impl Failure {
         Failure::new(90, "IntegrityError", format!("Data integrity error: {text}"))
     }
 
+    /// `BORG_REPO_PERMISSIONS` forbids something.
+    pub fn denied(text: impl fmt::Display) -> Self {
+        Failure::new(24, "Repository.PermissionDenied", format!("Repository permission denied: {text}"))
+    }
+
     /// The config can't be read or used.
     pub fn open(error: OpenError, location: &str) -> Self {
         let invalid = |why: &dyn fmt::Display| {
@@ -132,22 +138,19 @@ impl Failure {
     /// The chunk index can't be loaded.
     pub fn index(error: IndexError, location: &str) -> Self {
         match error {
-            IndexError::Envelope { name, .. } | IndexError::Table { name, .. } => Failure::new(
-                94,
-                "CorruptChunkIndexFragment",
-                format!(
-                    "Chunk index fragment index/{name} is corrupt ({}). \
-                     Run \"borg check --repair\" to rebuild the chunk index.",
-                    match error {
-                        IndexError::Envelope { source, .. } => source.to_string(),
-                        IndexError::Table { source, .. } => source.to_string(),
-                        _ => unreachable!("matched above"),
-                    }
-                ),
-            ),
+            IndexError::Envelope { name, source } => Failure::fragment(name, &source),
+            IndexError::Table { name, source } => Failure::fragment(name, &source),
             IndexError::NothingAuthentic => Failure::integrity(format_args!("{location}: {error}")),
             IndexError::Store(error) => Failure::store(error, location),
         }
+    }
+
+    fn fragment(name: StoreHash, why: &dyn fmt::Display) -> Self {
+        let text = format!(
+            "Chunk index fragment index/{name} is corrupt. Run \"borg check --repair\" to rebuild the chunk index \
+             ({why})."
+        );
+        Failure::new(94, "CorruptChunkIndexFragment", text)
     }
 
     /// What the chunk index had to do without.

@@ -2,8 +2,8 @@
 
 use crate::cli::{self, Cli};
 use crate::command::{
-    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, repo_compress, repo_create,
-    repo_info, repo_list, undelete, version,
+    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate, repo_compress,
+    repo_create, repo_delete, repo_info, repo_list, undelete, version,
 };
 use crate::options::common::Common;
 use crate::output::stdout::print;
@@ -26,7 +26,7 @@ Use \"borg help <topic>\" to get help on:
 /// Options whose values may well begin with a hyphen, as in `--pattern '- **'`.
 const TAKES_HYPHENS: [&str; 4] = ["format", "pattern", "exclude", "match_archives"];
 /// Commands and options that people know from Borg and will look for.
-const NOT_YET: [&str; 25] = [
+const NOT_YET: &[&str] = &[
     "analyze",
     "benchmark",
     "completion",
@@ -38,9 +38,7 @@ const NOT_YET: [&str; 25] = [
     "mount",
     "umount",
     "prune",
-    "recreate",
     "rename",
-    "repo-delete",
     "repo-space",
     "serve",
     "tag",
@@ -75,6 +73,7 @@ pub fn command() -> Command {
     let described = Cli::command()
         .after_help(TOPICS)
         .mut_subcommand("repo-create", described::<repo_create::Options>)
+        .mut_subcommand("repo-delete", described::<repo_delete::Options>)
         .mut_subcommand("repo-list", described::<repo_list::Options>)
         .mut_subcommand("repo-info", described::<repo_info::Options>)
         .mut_subcommand("list", described::<list::Options>)
@@ -85,6 +84,7 @@ pub fn command() -> Command {
         .mut_subcommand("delete", described::<delete::Options>)
         .mut_subcommand("undelete", described::<undelete::Options>)
         .mut_subcommand("compact", described::<compact::Options>)
+        .mut_subcommand("recreate", described::<recreate::Options>)
         .mut_subcommand("repo-compress", described::<repo_compress::Options>)
         .mut_subcommand("debug", |debug| {
             described::<debug::Options>(debug)
@@ -183,7 +183,7 @@ mod tests {
     fn complaints_say_what_helps() {
         for (line, wanted) in [
             ("borg --umask 0007 --umask 0077 repo-list", "error: argument --umask: There can be only one.\n"),
-            ("borg create a b", "error: create is something that Borg can do, but not this version of portaborg.\n"),
+            ("borg mount a b", "error: mount is something that Borg can do, but not this version of portaborg.\n"),
             ("borg check --repair", "error: --repair is something that Borg can do, but not this version"),
             ("borg /repo list", "error: \"/repo\" is no command; give the repository as --repo REPO"),
             ("borg lst", "error: unrecognized subcommand 'lst'\n\n  tip: a similar subcommand exists: 'list'"),

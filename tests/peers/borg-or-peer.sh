@@ -7,20 +7,24 @@ here=$(dirname "$(realpath "$0")")
 ours=${PORTABORG:-$here/../../target/debug/portaborg}
 peer=${BORG_PEER:-$HOME/.cache/borg-peers/borg2}
 
-word= second= skip= to=peer writes=
+word= second= skip= to=peer theirs=
 for arg in "$@"; do
   if [ -n "$skip" ]; then skip=; continue; fi
   case $arg in
     -r | --repo | --lock-wait | --umask | --debug-topic | --rsh | --socket | --upload-ratelimit) skip=1 ;;
-    --repair | --find-lost-archives | --config | --print_config* | --print-config*) writes=1 ;;
+    --repair | --find-lost-archives | --config | --print_config* | --print-config*) theirs=1 ;;
+    --other-repo) skip=1 theirs=1 ;;
+    --other-repo=* | --from-borg1 | --copy-crypt-key) theirs=1 ;;
     -*) ;;
     *) if [ -z "$word" ]; then word=$arg; elif [ -z "$second" ]; then second=$arg; fi ;;
   esac
 done
 case $word in
-  "" | repo-list | repo-info | list | info | extract | check | version | help | break-lock | key) to=ours ;;
+  "" | repo-list | repo-info | list | info | extract | check | version | help | break-lock | key | \
+    repo-create | repo-delete | create | delete | undelete | recreate | compact | repo-compress) to=ours ;;
+  debug) case $second in get-obj | put-obj) to=ours ;; esac ;;
 esac
-[ -z "$writes" ] || to=peer
+[ -z "$theirs" ] || to=peer
 [ -z "$BORG_PEER_LOG" ] || echo "$to $word $second" >>"$BORG_PEER_LOG"
 if [ $to = ours ]; then exec "$ours" "$@"; fi
 exec "$peer" "$@"

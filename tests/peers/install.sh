@@ -12,18 +12,8 @@ if [ -x "$borg" ] && "$borg" --version | grep -qF "$version"; then
 fi
 mkdir -p "$dir"
 
-packages=(build-essential perl pkg-config python3-dev python3-venv libssl-dev libacl1-dev libxxhash-dev liblz4-dev libzstd-dev acl attr)
-missing=()
-for package in "${packages[@]}"; do
-  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-  echo "installing packages: ${missing[*]}"
-  root=()
-  [ "$(id -u)" = 0 ] || root=(sudo -n)
-  "${root[@]}" apt-get update -q >/dev/null
-  "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" >/dev/null
-fi
+bash "$(dirname "$0")/packages.sh" build-essential perl pkg-config python3-dev python3-venv libssl-dev libacl1-dev \
+  libxxhash-dev liblz4-dev libzstd-dev acl attr
 
 # 3.2 or later: the system's, else built from the sources that the crate openssl-src packs.
 prefix=/usr

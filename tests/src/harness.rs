@@ -61,6 +61,12 @@ impl Findings {
         self.notes.push(what.into());
     }
 
+    /// Everything that is wrong.
+    #[must_use]
+    pub fn into_wrong(self) -> Vec<String> {
+        self.wrong
+    }
+
     /// Nothing is wrong up to here.
     #[must_use]
     pub fn is_good(&self) -> bool {

@@ -21,6 +21,9 @@
 //! | [`acl`] | ACLs as text and as the kernel keeps them |
 //! | [`machine`] | what this machine can keep, and its users' names |
 //! | [`items`] | items against `list` and `extract` |
+//! | [`recording`] | a store that writes down what is done to it, and the states that a crash may leave |
+//! | [`writing`] | create and compact through core, over such a store |
+//! | [`trace`] | the system calls by which a program changes files |
 //! | [`harness`] | runs tests by name, counts, reports |
 
 pub mod acl;
@@ -36,6 +39,9 @@ pub mod kills;
 pub mod machine;
 pub mod peers;
 pub mod program;
+pub mod recording;
 pub mod scratch;
 pub mod source;
+pub mod trace;
 pub mod tree;
+pub mod writing;

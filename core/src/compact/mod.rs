@@ -67,7 +67,7 @@ async fn change_packs<S: StoreMut>(
     tell: &mut dyn FnMut(Step<'_>) -> bool,
 ) -> Result<u64, RewriteError> {
     let (mut freed, mut done, total) = (0, 0, plan.steps());
-    let objects = plan.objects(&reader.index);
+    let mut objects = plan.objects(&reader.index);
     for pack in plan.packs(PackFate::Drop) {
         remove_pack(reader, pack.id).await?;
         reader.index.remove_packs(&[pack.id]);
@@ -78,13 +78,13 @@ async fn change_packs<S: StoreMut>(
         }
     }
     for pack in plan.packs(PackFate::Rewrite) {
-        let rewriter = Rewriter::new(pack.id, pack.bytes, objects.of(pack.id));
+        let rewriter = Rewriter::new(pack.id, pack.bytes, objects.take(pack.id), &plan.doubtful);
         let wanted = &mut |id, _: &[u8]| Ok(if usage.is_used(&id) { Wanted::AsItIs } else { Wanted::Not });
         let mut problem = |problem: &PackProblem| {
             tell(Step::Problem(problem));
         };
         if let Some(draft) = rewriter.draft(reader, wanted, &mut problem).await? {
-            freed += rewriter.replace(draft, reader).await?;
+            freed += rewriter.replace(draft, reader, &mut objects).await?;
         }
         done += 1;
         if !tell(Step::Done { done, total }) {
@@ -96,7 +96,7 @@ async fn change_packs<S: StoreMut>(
         let mut problem = |problem: &PackProblem| {
             tell(Step::Problem(problem));
         };
-        rewrite::merge(reader, batch, &objects, &mut problem).await?;
+        rewrite::merge(reader, batch, &mut objects, &mut problem).await?;
         if !tell(Step::Done { done, total }) {
             break;
         }

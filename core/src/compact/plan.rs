@@ -9,6 +9,8 @@ use alloc::vec::Vec;
 
 /// A pack below this is tiny, unless packs are made smaller than twice that.
 const TINY_BYTES: u64 = 1_000_000;
+/// However large packs may be, those that are made of several tiny ones are built in memory, and offsets have 32 bits.
+const MAX_MERGED_BYTES: u64 = 1 << 30;
 /// All space that can be freed must be this part of the threshold, of all space, to be worth it.
 const OVERALL_DIVISOR: f64 = 5.0;
 
@@ -66,6 +68,8 @@ pub struct Plan {
     pub stale_used: u64,
     /// Damaged packs that stay.
     pub kept_corrupt: Vec<PackId>,
+    /// Packs that are damaged, or that only the index has.
+    pub(super) doubtful: BTreeSet<PackId>,
 }
 
 /// What the index knows of one pack, in bytes.
@@ -86,6 +90,8 @@ impl Plan {
             .collect();
         plan.total_bytes = present.values().sum();
         let known = plan.known(&present, index, usage);
+        plan.doubtful = index.packs().iter().filter(|pack| !present.contains_key(pack)).copied().collect();
+        plan.doubtful.extend(&options.corrupt);
         let tiny_bytes = TINY_BYTES.min(options.pack_bytes / 2);
         for (&id, &bytes) in &present {
             let Known { indexed, used } = known.get(&id).copied().unwrap_or_default();
@@ -181,7 +187,7 @@ impl Plan {
         let mut batches: Vec<Vec<PlannedPack>> = Vec::new();
         let mut bytes = 0;
         for pack in self.packs(PackFate::Merge) {
-            match batches.last_mut().filter(|_| bytes + pack.bytes <= self.pack_bytes) {
+            match batches.last_mut().filter(|_| bytes + pack.bytes <= self.pack_bytes.min(MAX_MERGED_BYTES)) {
                 Some(batch) => batch.push(*pack),
                 None => {
                     batches.push(alloc::vec![*pack]);
@@ -227,6 +233,21 @@ impl PackObjects {
 
     pub fn of(&self, pack: PackId) -> &[PackObject] {
         self.packs.get(&pack).map_or(&[], Vec::as_slice)
+    }
+
+    /// The objects of a pack that is dealt with now.
+    pub fn take(&mut self, pack: PackId) -> Vec<PackObject> {
+        self.packs.remove(&pack).unwrap_or_default()
+    }
+
+    /// Objects moved to this pack. A new pack can be one that was there before: a leftover of work that a crash ended, whose
+    /// turn may still come.
+    pub fn join(&mut self, pack: PackId, moved: impl Iterator<Item = (ChunkId, u64, u64)>) {
+        if let Some(objects) = self.packs.get_mut(&pack) {
+            objects.extend(moved.map(|(id, offset, size)| PackObject { offset, size, id }));
+            objects.sort_unstable();
+            objects.dedup();
+        }
     }
 }
 

@@ -43,12 +43,15 @@ pub async fn recompress<S: StoreMut>(
     sealer: &mut Sealer<'_>,
     tell: &mut dyn FnMut(Step<'_>) -> bool,
 ) -> Result<Recompression, RewriteError> {
-    let packs: Vec<(PackId, u64)> = packs
+    let mut packs: Vec<(PackId, u64)> = packs
         .iter()
         .filter(|entry| !entry.deleted)
         .filter_map(|entry| Some((entry.name.parse().ok()?, entry.size)))
-        .filter(|(pack, _)| !corrupt.contains(pack))
         .collect();
+    let present: BTreeSet<PackId> = packs.iter().map(|(pack, _)| *pack).collect();
+    let mut doubtful = corrupt.clone();
+    doubtful.extend(reader.index.packs().iter().filter(|pack| !present.contains(pack)));
+    packs.retain(|(pack, _)| !corrupt.contains(pack));
     let mut work = Work {
         compression,
         opener: Opener::new(sealer.keys(), engine),
@@ -56,7 +59,7 @@ pub async fn recompress<S: StoreMut>(
         plaintext: Vec::new(),
         done: Recompression::default(),
     };
-    let worked = work.packs(&packs, reader, sealer, tell).await;
+    let worked = work.packs(&packs, &doubtful, reader, sealer, tell).await;
     if work.done.rewritten_packs > 0 {
         // Whatever happened, the index in memory tells what the packs hold now.
         let stored = replace_fragments(reader.repository, sealer, &reader.index).await;
@@ -80,15 +83,16 @@ impl Work<'_> {
     async fn packs<S: StoreMut>(
         &mut self,
         packs: &[(PackId, u64)],
+        doubtful: &BTreeSet<PackId>,
         reader: &mut ChunkReader<'_, S>,
         sealer: &mut Sealer<'_>,
         tell: &mut dyn FnMut(Step<'_>) -> bool,
     ) -> Result<(), RewriteError> {
-        let objects = PackObjects::new(&reader.index, packs.iter().map(|(pack, _)| *pack).collect());
+        let mut objects = PackObjects::new(&reader.index, packs.iter().map(|(pack, _)| *pack).collect());
         for (number, &(pack, bytes)) in packs.iter().enumerate() {
-            let inside = objects.of(pack);
+            let inside = objects.take(pack);
             if !inside.is_empty() {
-                let rewriter = Rewriter::new(pack, bytes, inside);
+                let rewriter = Rewriter::new(pack, bytes, inside, doubtful);
                 let wanted = &mut |id, object: &[u8]| self.object(pack, id, object, sealer);
                 let mut problem = |problem: &PackProblem| {
                     tell(Step::Problem(problem));
@@ -100,7 +104,7 @@ impl Work<'_> {
                             delete_fragments(&reader.repository.store).await?;
                         }
                         self.done.rewritten_packs += 1;
-                        rewriter.replace(draft, reader).await?;
+                        rewriter.replace(draft, reader, &mut objects).await?;
                     }
                 }
             }
@@ -122,7 +126,7 @@ impl Work<'_> {
         let mut stored = object.to_vec();
         let (_, meta) = self.opener.open_meta(&mut stored, id).map_err(unreadable)?;
         self.done.objects += 1;
-        let Some(kind) = meta.kind.filter(|_| meta.settings() != self.compression.settings()) else {
+        let Some(kind) = meta.kind.filter(|_| meta.payload.settings() != self.compression.settings()) else {
             self.done.already += 1;
             return Ok(Wanted::AsItIs);
         };
@@ -133,7 +137,7 @@ impl Work<'_> {
         let mut anew = Vec::new();
         let written = self.writer.write(id, kind, &self.plaintext, self.compression, ticket, &mut anew);
         let written = written.map_err(|source| RewriteError::Write { pack, id, source })?;
-        if written.settings() == meta.settings() {
+        if written.payload.settings() == meta.payload.settings() {
             self.done.kept += 1;
             return Ok(Wanted::AsItIs);
         }

@@ -90,7 +90,8 @@ pub(super) type Wants<'w> = dyn FnMut(ChunkId, &[u8]) -> Result<Wanted, RewriteE
 pub(super) struct Rewriter<'o> {
     pack: PackId,
     bytes: u64,
-    objects: &'o [PackObject],
+    objects: Vec<PackObject>,
+    doubtful: &'o BTreeSet<PackId>,
 }
 
 /// A pack in the making.
@@ -110,9 +111,10 @@ impl Draft {
 }
 
 impl<'o> Rewriter<'o> {
-    /// `bytes` is the pack's length by a listing, `objects` all that the index has in it.
-    pub fn new(pack: PackId, bytes: u64, objects: &'o [PackObject]) -> Self {
-        Rewriter { pack, bytes, objects }
+    /// `bytes` is the pack's length by a listing, `objects` all that the index has in it. `doubtful` packs are missing or
+    /// damaged: that the index has a chunk there is no reason to give up another copy.
+    pub fn new(pack: PackId, bytes: u64, objects: Vec<PackObject>, doubtful: &'o BTreeSet<PackId>) -> Self {
+        Rewriter { pack, bytes, objects, doubtful }
     }
 
     /// What the pack should be; `None` if it has to stay as it is. `wanted` is asked for each object.
@@ -122,7 +124,7 @@ impl<'o> Rewriter<'o> {
         wanted: &mut Wants<'_>,
         tell: &mut dyn FnMut(&PackProblem),
     ) -> Result<Option<Draft>, RewriteError> {
-        check_index(self.pack, self.bytes, self.objects)?;
+        check_index(self.pack, self.bytes, &self.objects)?;
         let Some(content) = read_intact(&reader.repository.store, self.pack, self.bytes, tell).await? else {
             return Ok(None);
         };
@@ -130,11 +132,12 @@ impl<'o> Rewriter<'o> {
         self.assemble(&content, superseded, wanted).map(Some)
     }
 
-    /// Stores the draft in place of the pack, and moves its objects in the index. Gives the bytes freed.
+    /// Stores the draft in place of the pack, and moves its objects in the index and in `objects`. Gives the bytes freed.
     pub async fn replace<S: StoreMut>(
         &self,
         draft: Draft,
         reader: &mut ChunkReader<'_, S>,
+        objects: &mut PackObjects,
     ) -> Result<u64, RewriteError> {
         let id = PackId::from(store_hash(&draft.content));
         if !draft.is_changed || id == self.pack {
@@ -144,6 +147,7 @@ impl<'o> Rewriter<'o> {
             reader.repository.store.write(&Key::Pack(id), &draft.content).await?;
             reader.repository.store.sync().await?;
         }
+        objects.join(id, draft.locations.iter().map(|(chunk, offset, size)| (*chunk, *offset as u64, *size as u64)));
         for (chunk, offset, size) in draft.locations {
             reader.index.insert(chunk, Location { pack: id, offset: offset as u32, size: size as u32 });
         }
@@ -156,7 +160,7 @@ impl<'o> Rewriter<'o> {
     fn gaps(&self) -> Vec<Range<u64>> {
         let mut gaps = Vec::new();
         let mut from = 0;
-        for object in self.objects {
+        for object in &self.objects {
             gaps.push(from..object.offset);
             from = object.offset + object.size;
         }
@@ -184,7 +188,7 @@ impl<'o> Rewriter<'o> {
                     break;
                 };
                 let object = &rest[..header.total() as usize];
-                if index.get(&header.id).is_some() {
+                if index.get(&header.id).is_some_and(|elsewhere| !self.doubtful.contains(&elsewhere.pack)) {
                     let head = HEADER_BYTES + header.meta_size as usize;
                     if opener.open_meta(&mut object[..head].to_vec(), header.id).is_ok() {
                         superseded.push(at..at + header.total());
@@ -242,7 +246,7 @@ impl<'o> Rewriter<'o> {
 pub(super) async fn merge<S: StoreMut>(
     reader: &mut ChunkReader<'_, S>,
     packs: Vec<PlannedPack>,
-    objects: &PackObjects,
+    objects: &mut PackObjects,
     tell: &mut dyn FnMut(&PackProblem),
 ) -> Result<(), RewriteError> {
     let mut content = Vec::new();
@@ -262,6 +266,7 @@ pub(super) async fn merge<S: StoreMut>(
     }
     reader.repository.store.write(&Key::Pack(id), &content).await?;
     reader.repository.store.sync().await?;
+    objects.join(id, locations.iter().copied());
     for (chunk, offset, size) in locations {
         reader.index.insert(chunk, Location { pack: id, offset: offset as u32, size: size as u32 });
     }

@@ -2,6 +2,7 @@
 
 use super::integrity::Integrity;
 use crate::id::RepositoryId;
+use crate::ini::{self, NotIni, Setting};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::fmt::Write;
@@ -39,17 +40,9 @@ impl CacheConfig {
     /// Parses the stored text, an INI dialect.
     pub fn parse(text: &str) -> Result<CacheConfig, CacheConfigError> {
         let (mut version, mut repository, mut integrity) = (None, None, BTreeMap::new());
-        let mut section = "";
-        for line in text.lines().map(str::trim) {
-            if line.is_empty() || line.starts_with(['#', ';']) {
-                continue;
-            }
-            if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-                section = name;
-                continue;
-            }
-            let (key, value) = line.split_once(['=', ':']).ok_or(CacheConfigError::NotACache)?;
-            let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
+        for setting in ini::settings(text) {
+            let Setting { section, key, value } = setting.map_err(|NotIni| CacheConfigError::NotACache)?;
+            let key = key.to_ascii_lowercase();
             match (section, &*key) {
                 (CACHE, "version") => version = Some(value),
                 (CACHE, "repository") => repository = value.parse().ok(),

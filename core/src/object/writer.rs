@@ -1,7 +1,7 @@
 //! Making objects of chunks.
 
 use super::{HEADER_BYTES, ID_END, MAGIC, ObjectMeta, ObjectType, VERSION, context};
-use crate::codec::{Compression, EncodeError, Engine, Scratch};
+use crate::codec::{Compression, EncodeError, Engine, Payload, Scratch};
 use crate::crypto::{Keys, Sealer, Sessions, Ticket};
 use crate::id::ChunkId;
 use crate::limits::MAX_DATA_SIZE;
@@ -91,15 +91,7 @@ impl<'k> ObjectWriter<'k> {
             &mut payload,
         );
         let written = encoded.map_err(ObjectWriteError::from).and_then(|encoded| {
-            let meta = ObjectMeta {
-                kind: Some(kind),
-                size: encoded.size,
-                compression: encoded.algorithm,
-                level: encoded.level,
-                csize: encoded.csize,
-                psize: encoded.psize,
-                olevel: encoded.olevel,
-            };
+            let meta = ObjectMeta { kind: Some(kind), payload: encoded };
             self.seal(id, &meta, &payload, [ticket.data, ticket.meta], out).map(|()| meta)
         });
         self.payload = payload;
@@ -139,13 +131,14 @@ impl<'k> ObjectWriter<'k> {
 impl ObjectMeta {
     /// The plaintext of the metadata, its entries in the order in which Borg writes them.
     fn encode(&self) -> Vec<u8> {
+        let Payload { size, algorithm, level, csize, psize, olevel } = self.payload;
         let entries = [
-            ("size", self.size.map(|size| size as u64)),
-            ("ctype", Some(self.compression.ctype().into())),
-            ("clevel", Some(self.level.into())),
-            ("csize", Some(self.csize as u64)),
-            ("psize", self.psize.map(|psize| psize as u64)),
-            ("olevel", self.olevel.and_then(|olevel| u64::try_from(olevel).ok())),
+            ("size", size.map(|size| size as u64)),
+            ("ctype", Some(algorithm.ctype().into())),
+            ("clevel", Some(level.into())),
+            ("csize", Some(csize as u64)),
+            ("psize", psize.map(|psize| psize as u64)),
+            ("olevel", olevel.and_then(|olevel| u64::try_from(olevel).ok())),
         ];
         let mut writer = Writer::new();
         writer.map(1 + entries.iter().filter(|(_, value)| value.is_some()).count());

@@ -23,17 +23,31 @@ const MAX_SMALL_FRAGMENTS: usize = 15;
 pub(super) const MAX_FRAGMENT_BYTES: usize = 256 << 20;
 const PLACE: Place<'static> = Place::Hashed(Namespace::Index);
 
-/// Stores the entries of these chunks beside what is stored already. The packs that they lie in must be durable.
+/// Stores the entries of these chunks beside what is stored already, durably. The packs that they lie in must be durable.
+/// `is_whole` if these are all chunks, since nothing was stored.
 pub(super) async fn add_fragments<S: StoreMut>(
     repository: &Repository<S>,
     sealer: &mut Sealer<'_>,
     index: &ChunkIndex,
     mut ids: Vec<ChunkId>,
+    is_whole: bool,
 ) -> Result<(), StoreError> {
-    for batch in batches(&mut ids) {
+    let store = &repository.store;
+    // A chunk that was added again is there twice.
+    ids.sort_unstable();
+    ids.dedup();
+    let batches = batches(&mut ids);
+    // Where there is nothing else, one of several fragments alone would pass for the whole index.
+    let is_guarded = is_whole && batches.len() > 1;
+    if is_guarded {
+        store.write(&Key::IndexInvalid, &[]).await?;
+        store.sync().await?;
+    }
+    for batch in batches {
         add_fragment(repository, sealer, &index.fragment(batch)).await?;
     }
-    Ok(())
+    store.sync().await?;
+    if is_guarded { remove_marker(store).await } else { Ok(()) }
 }
 
 /// Stores the whole index, an empty one too, and removes all other fragments.
@@ -53,8 +67,9 @@ pub async fn replace_fragments<S: StoreMut>(
     let is_guarded = batches.len() > 1 || !old.is_empty();
     if is_guarded {
         store.write(&Key::IndexInvalid, &[]).await?;
-        store.sync().await?;
     }
+    // Packs that were removed, too: an index that is back before they are gone would leave them to nobody.
+    store.sync().await?;
     let mut new = BTreeSet::new();
     for batch in batches {
         new.insert(add_fragment(repository, sealer, &index.fragment(batch)).await?);

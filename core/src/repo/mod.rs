@@ -12,6 +12,7 @@ mod items;
 mod locks;
 mod open;
 mod reader;
+mod rechunk;
 mod unlock;
 mod walk;
 mod writer;
@@ -31,6 +32,7 @@ pub use locks::{Blocker, LockError, LockRequest, LockStep, Locker, break_locks, 
 pub(crate) use open::exists;
 pub use open::{DefaultsError, Foreign, OpenError, Repository, read_whole};
 pub use reader::{ChunkReader, Content, ReadError};
+pub use rechunk::{RechunkError, rechunk};
 pub use unlock::{UnlockError, Unlocked, repository_keys, unlock};
 pub use walk::{PackWalk, Walked};
 pub use writer::{ChunkWriter, DEFAULT_PACK_BYTES, PackLimits, WriteError};

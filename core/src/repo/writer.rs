@@ -69,6 +69,8 @@ pub struct ChunkWriter<'r, S> {
     pending: BTreeSet<ChunkId>,
     /// Chunks whose packs are stored, but that no stored fragment has.
     unsaved: Vec<ChunkId>,
+    /// Whether those are all that the repository has.
+    saves_all: bool,
 }
 
 impl<'r, S: StoreMut> ChunkWriter<'r, S> {
@@ -91,6 +93,7 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
             entries: Vec::new(),
             pending: BTreeSet::new(),
             unsaved: Vec::new(),
+            saves_all: false,
         }
     }
 
@@ -153,12 +156,12 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
     /// Stores what was added so that it outlives a power failure, and a fragment that lets others find it.
     pub async fn save_index(&mut self) -> Result<(), StoreError> {
         self.flush().await?;
-        let store = &self.reader.repository.store;
-        store.sync().await?;
+        self.reader.repository.store.sync().await?;
         if !self.unsaved.is_empty() {
-            add_fragments(self.reader.repository, &mut self.sealer, &self.reader.index, self.unsaved.clone()).await?;
-            store.sync().await?;
+            let ids = self.unsaved.clone();
+            add_fragments(self.reader.repository, &mut self.sealer, &self.reader.index, ids, self.saves_all).await?;
             self.unsaved.clear();
+            self.saves_all = false;
         }
         Ok(())
     }
@@ -167,6 +170,7 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
     /// next fragment.
     pub fn save_all(&mut self) {
         self.unsaved = self.reader.index.iter().map(|(id, _)| id).collect();
+        self.saves_all = true;
     }
 
     /// Merges fragments of the index if there are many.

@@ -97,7 +97,7 @@ pub fn sealer(keys: &Keys, session: SessionId) -> Sealer<'_> {
     struct Fixed(SessionId);
     impl Random for Fixed {
         fn fill(&mut self, bytes: &mut [u8]) {
-            bytes.copy_from_slice(&self.0);
+            bytes.iter_mut().zip(self.0.iter().cycle()).for_each(|(byte, fixed)| *byte = *fixed);
         }
     }
     Sealer::new(keys, Box::new(Fixed(session)))

@@ -20,6 +20,8 @@ pub struct MemoryStore {
     pub listings: Cell<usize>,
     /// Whether deleting fails.
     pub keeps_all: Cell<bool>,
+    /// How many more objects can be written; `None` if any number.
+    pub writes_left: Cell<Option<usize>>,
 }
 
 struct Object {
@@ -42,6 +44,11 @@ impl MemoryStore {
     /// Changes an object's bytes.
     pub fn change(&self, path: &str, change: impl FnOnce(&mut Vec<u8>)) {
         change(&mut self.objects.borrow_mut().get_mut(path).unwrap_or_else(|| panic!("no {path}")).content);
+    }
+
+    /// An object's bytes.
+    pub fn content(&self, path: &str) -> Vec<u8> {
+        self.objects.borrow().get(path).unwrap_or_else(|| panic!("no {path}")).content.clone()
     }
 
     /// Paths of all objects in a folder.
@@ -88,6 +95,10 @@ impl BlockingStore for MemoryStore {
 
 impl BlockingStoreMut for MemoryStore {
     fn write(&self, key: &Key, content: &[u8]) -> Result<(), StoreError> {
+        if self.writes_left.get() == Some(0) {
+            return Err(StoreError { name: key.to_string(), kind: StoreErrorKind::Failed, detail: "full".into() });
+        }
+        self.writes_left.set(self.writes_left.get().map(|left| left - 1));
         self.put(&key.path(), content);
         Ok(())
     }

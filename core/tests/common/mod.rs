@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub)] // each test program uses a part of it, as its own
 
 pub mod build;
+pub mod made;
 pub mod memory;
 pub mod msgpack;
 pub mod shake;

@@ -6,7 +6,7 @@ use super::object::Object;
 use super::path::item_path;
 use super::problem::{Cause, Fault, Problem};
 use super::read::{self, Reader, now};
-use super::sink::{Known, Observer, Sink};
+use super::sink::{Known, Observer, Part, Sink};
 use super::status::Status;
 use super::walk::Visitor;
 use super::xattr::Node;
@@ -78,10 +78,10 @@ impl<'a, S: Sink> Collector<'a, S> {
 
     fn file(&mut self, object: &Object<'_>, is_last: bool) -> Result<Option<Status>, Fault> {
         let Some((mut item, name)) = self.begin(object)? else { return Ok(Some(Status::Skipped)) };
-        // Opening a regular file never blocks, but something else may have taken its place.
         let is_special = is_special(&object.stat);
-        let waits = is_special && self.reading.timeout(object.file_type()).is_none();
-        let flags = if waits { OFlags::empty() } else { OFlags::NONBLOCK };
+        // Opening a regular file never blocks, but something else may have taken its place.
+        let is_device = object.file_type() == FileType::BlockDevice;
+        let flags = if is_device { OFlags::empty() } else { OFlags::NONBLOCK };
         let file = object.open(flags, "open")?;
         let stat = object.confirm_open(file.as_fd())?;
         self.attributes.set(&mut item, &stat, &Node::Open(file.as_fd()))?;
@@ -97,7 +97,9 @@ impl<'a, S: Sink> Collector<'a, S> {
             return Ok(Some(Status::HardLink));
         }
         let state = file_state(&stat);
-        let known = if is_special { Known::No } else { self.sink.known(&item.path, &state) };
+        // What a map says is not known to be true.
+        let is_forgotten = is_special || self.reading.mapped.is_some();
+        let known = if is_forgotten { Known::No } else { self.sink.known(&item.path, &state) };
         let (mut status, known) = match known {
             Known::No => (Status::Added, None),
             Known::Modified => (Status::Modified, None),
@@ -113,8 +115,8 @@ impl<'a, S: Sink> Collector<'a, S> {
                 }
                 if changed {
                     status = Status::Changed;
-                } else if !is_special {
-                    self.sink.memorize(&item.path, &state, &content);
+                } else if !is_forgotten {
+                    self.sink.memorize(&item.path, &state, &content, object.is_read_only());
                 }
                 content
             }
@@ -130,7 +132,11 @@ impl<'a, S: Sink> Collector<'a, S> {
     /// Reads a content, and says whether it changed meanwhile.
     fn read(&mut self, file: BorrowedFd<'_>, stat: &Stat) -> Result<(S::Content, bool), Fault> {
         let start = now();
-        let content = self.sink.content(&mut Reader::new(file, stat, self.reading))?;
+        let parts = match &self.reading.mapped {
+            Some(mapped) => mapped.parts(file, stat, |id| self.sink.has(id))?,
+            None => vec![Part::Read(Box::new(Reader::new(file, stat, self.reading)))],
+        };
+        let content = self.sink.content(parts)?;
         let end = now();
         let after = fstat(file).map_err(Cause::os("fstat2"))?;
         Ok((content, !is_special(stat) && self.reading.files_changed.noticed(stat, &after, start, end)))

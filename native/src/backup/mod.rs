@@ -2,7 +2,7 @@
 //!
 //! A [`Walk`] decides which objects are meant and shows each to a [`Visitor`]: a [`DryRun`], which only counts, or a
 //! [`Collector`], which reads them and hands items and contents to a [`Sink`]. An [`Observer`] is told what happens. Nothing
-//! here knows of chunks, archives or repositories.
+//! here knows of archives or repositories.
 //!
 //! Everything below a root is reached from an open directory without following symbolic links, and what was opened must be
 //! what was looked at.
@@ -14,6 +14,7 @@ mod dry_run;
 mod entries;
 mod hardlinks;
 mod levels;
+mod map;
 mod object;
 mod path;
 mod patient;
@@ -31,10 +32,11 @@ mod xattr;
 pub use attributes::Selection;
 pub use collect::Collector;
 pub use dry_run::DryRun;
+pub use map::Mapped;
 pub use object::Object;
 pub use pipe::Pipe;
 pub use problem::{Cause, Fault, Problem};
 pub use read::{FilesChanged, Input};
-pub use sink::{Known, Observer, Sink};
+pub use sink::{Known, Observer, Part, Sink};
 pub use status::Status;
 pub use walk::{Visitor, Walk};

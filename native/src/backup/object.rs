@@ -2,7 +2,7 @@
 
 use super::problem::Cause;
 use crate::filesystem::stat::file_type;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat, accessat, fstat, openat, statat};
 use rustix::io::Errno;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -32,6 +32,11 @@ impl Object<'_> {
     /// Looks again.
     pub fn look(&self, follow: bool) -> Result<Stat, Cause> {
         look(self.parent, self.name, follow)
+    }
+
+    /// Whether it is on a file system that can't be written to, which is as it is to stay, such as a snapshot.
+    pub fn is_read_only(&self) -> bool {
+        accessat(self.parent, self.name, Access::WRITE_OK, AtFlags::empty()) == Err(Errno::ROFS)
     }
 
     /// Opens it for reading. Its time of access stays, where that is allowed.

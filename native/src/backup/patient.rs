@@ -1,9 +1,8 @@
 //! Named pipes and character devices, which may keep a reader waiting (command line, section 1.2, `--read-special-timeout`).
 
 use super::problem::{Cause, Fault};
-use super::read::Input;
+use super::read::{GLANCE, Input, wait_for_data};
 use crate::interrupt;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -56,13 +55,6 @@ impl Patient<'_> {
         if !has_writer {
             return Ok(interrupt::sleep(time)?);
         }
-        let time = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
-        match poll(&mut [PollFd::from_borrowed_fd(self.file, PollFlags::IN)], Some(&time)) {
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(errno) => Err(Cause::os("read")(errno).into()),
-        }
+        wait_for_data(self.file).map(drop)
     }
 }
-
-/// The time between two looks whether somebody began to write, or a signal came; less than a second.
-const GLANCE: Duration = Duration::from_millis(100);

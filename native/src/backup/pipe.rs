@@ -3,7 +3,7 @@
 use super::collect::Collector;
 use super::problem::{Fault, Problem};
 use super::read::{Input, now};
-use super::sink::Sink;
+use super::sink::{Part, Sink};
 use super::status::Status;
 use crate::failure::Failure;
 use portaborg_core::item::Item;
@@ -32,7 +32,7 @@ impl<S: Sink> Collector<'_, S> {
         let uid = local("user", &pipe.user, |name| names.user(name))?;
         let gid = local("group", &pipe.group, |name| names.group(name))?;
         let time = Timestamp { nanos: 0, ..now() }.storable();
-        let content = match self.sink.content(input) {
+        let content = match self.sink.content(vec![Part::Read(Box::new(input))]) {
             Ok(content) => content,
             Err(Fault::End(failure)) => return Err(failure),
             Err(Fault::Object(cause)) => return Ok(Err(Problem { path: pipe.name.clone(), cause })),

@@ -1,10 +1,12 @@
 //! Reading a content: plainly, over holes, or with patience (data layer, section 4).
 
+use super::map::Mapped;
 use super::patient::Patient;
 use super::problem::{Cause, Fault};
 use super::sparse::Sparse;
 use crate::filesystem::stat::{ctime, file_type, mtime};
 use portaborg_core::time::Timestamp;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, Stat};
 use rustix::io::{Errno, read};
 use std::os::fd::BorrowedFd;
@@ -27,6 +29,8 @@ pub struct Options {
     pub special: bool,
     /// How long to wait for data of a named pipe or a character device; `None` waits forever.
     pub special_timeout: Option<Duration>,
+    /// What need not be read of the only file.
+    pub mapped: Option<Mapped>,
 }
 
 /// How it is noticed that a file was written to while it was read (data layer, section 10.4).
@@ -45,6 +49,8 @@ pub enum FilesChanged {
 pub enum Reader<'a> {
     /// One read after another.
     Plain(BorrowedFd<'a>),
+    /// Each time there is something: signals are seen meanwhile.
+    Pipe(BorrowedFd<'a>),
     /// Without reading the holes.
     Sparse(Sparse<'a>),
     /// With a limit to how long nothing comes.
@@ -54,14 +60,16 @@ pub enum Reader<'a> {
 impl Default for Options {
     fn default() -> Self {
         let special_timeout = Some(DEFAULT_SPECIAL_TIMEOUT);
-        Options { sparse: false, files_changed: FilesChanged::default(), special: false, special_timeout }
+        Options { sparse: false, files_changed: FilesChanged::default(), special: false, special_timeout, mapped: None }
     }
 }
 
 impl Options {
-    /// The limit for an object of this type. It must then be opened so that reads don't block.
+    /// The limit for an object of this type, if it may have to be waited for. It must then be opened so that reads don't
+    /// block.
     pub fn timeout(&self, file_type: FileType) -> Option<Duration> {
-        self.special_timeout.filter(|_| matches!(file_type, FileType::Fifo | FileType::CharacterDevice))
+        let is_slow = matches!(file_type, FileType::Fifo | FileType::CharacterDevice);
+        is_slow.then_some(self.special_timeout.unwrap_or(Duration::MAX))
     }
 }
 
@@ -79,10 +87,22 @@ impl<'a> Reader<'a> {
     }
 }
 
+impl<I: Input + ?Sized> Input for &mut I {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Fault> {
+        (**self).read(buffer)
+    }
+}
+
 impl Input for Reader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Fault> {
         match self {
             Reader::Plain(file) => read_on(|| read(*file, &mut *buffer)),
+            Reader::Pipe(pipe) => {
+                while !wait_for_data(*pipe)? {
+                    crate::interrupt::check()?;
+                }
+                read_on(|| read(*pipe, &mut *buffer))
+            }
             Reader::Sparse(sparse) => sparse.read(buffer),
             Reader::Patient(patient) => patient.read(buffer),
         }
@@ -114,6 +134,17 @@ pub fn now() -> Timestamp {
     })
 }
 
+/// Waits a moment until a read would not have to wait, and says whether it would not.
+///
+/// Reads go on after a signal as if there had been none, and may never end.
+pub fn wait_for_data(file: BorrowedFd<'_>) -> Result<bool, Fault> {
+    let moment = Timespec { tv_sec: 0, tv_nsec: GLANCE.subsec_nanos().into() };
+    match poll(&mut [PollFd::from_borrowed_fd(file, PollFlags::IN)], Some(&moment)) {
+        Err(Errno::INTR) => Ok(false),
+        ready => Ok(ready.map_err(Cause::os("read"))? > 0),
+    }
+}
+
 /// Reads again after a signal.
 pub fn read_on(mut read: impl FnMut() -> Result<usize, Errno>) -> Result<usize, Fault> {
     loop {
@@ -124,6 +155,8 @@ pub fn read_on(mut read: impl FnMut() -> Result<usize, Errno>) -> Result<usize, 
     }
 }
 
+/// The time between two looks whether a signal came, or somebody began to write to a pipe; less than a second.
+pub const GLANCE: Duration = Duration::from_millis(100);
 /// How far the file system's clock may be from ours.
 const CLOCK_NANOS: i128 = 20_000_000;
 /// Unless `--read-special-timeout` says otherwise.

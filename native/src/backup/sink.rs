@@ -5,28 +5,41 @@ use super::read::Input;
 use super::status::Status;
 use crate::failure::Failure;
 use portaborg_core::files_cache::FileState;
-use portaborg_core::item::Item;
+use portaborg_core::id::ChunkId;
+use portaborg_core::item::{ChunkEntry, Item};
 
 /// Where items and the contents of files go.
 pub trait Sink {
     /// Stands for a content that was handed over: its chunks and digests, which need not be known yet.
     type Content: Clone;
 
-    /// Takes in a content to its end.
+    /// Takes in a content, whose parts come in order and are cut into chunks each on its own.
     ///
-    /// An error of `input` is handed on as it is; what was stored of the content until then is nothing's content.
-    fn content(&mut self, input: &mut dyn Input) -> Result<Self::Content, Fault>;
+    /// An error of an input is handed on as it is; what was stored of the content until then is nothing's content.
+    fn content(&mut self, parts: Vec<Part<'_>>) -> Result<Self::Content, Fault>;
+
+    /// Whether a chunk is there, so that it can be a [part](Part::Known) of a content.
+    fn has(&self, id: &ChunkId) -> bool;
 
     /// What is remembered of the regular file whose item has this path (data layer, section 13).
     fn known(&mut self, path: &[u8], state: &FileState) -> Known<Self::Content>;
 
-    /// Remembers a regular file that did not change while it was read.
-    fn memorize(&mut self, path: &[u8], state: &FileState, content: &Self::Content);
+    /// Remembers a regular file that did not change while it was read, and whether it is on a file system that can't be
+    /// written to.
+    fn memorize(&mut self, path: &[u8], state: &FileState, content: &Self::Content, is_read_only: bool);
 
     /// Appends an item. Its `chunks`, `size` and `digests` are those of `content`, and are not set in `item`.
     ///
     /// The content may have been given with an item before: that was another name of the same file.
     fn item(&mut self, item: Item, content: Option<Self::Content>) -> Result<(), Failure>;
+}
+
+/// A part of a content.
+pub enum Part<'a> {
+    /// Is read to its end.
+    Read(Box<dyn Input + 'a>),
+    /// Is these chunks, which are there.
+    Known(&'a [ChunkEntry]),
 }
 
 /// What is remembered of a file.

@@ -9,6 +9,7 @@ mod walking;
 use super::*;
 use crate::failure::Failure;
 use portaborg_core::files_cache::FileState;
+use portaborg_core::id::ChunkId;
 use portaborg_core::item::Item;
 use portaborg_core::pattern::{PatternMatcher, parse_pattern_file};
 use std::cell::RefCell;
@@ -116,14 +117,19 @@ struct Memory {
 impl Sink for Memory {
     type Content = Bytes;
 
-    fn content(&mut self, input: &mut dyn Input) -> Result<Self::Content, Fault> {
+    fn content(&mut self, parts: Vec<Part<'_>>) -> Result<Self::Content, Fault> {
         self.reads += 1;
         let mut content = Vec::new();
         let mut buffer = [0; 1000];
-        loop {
-            match input.read(&mut buffer)? {
-                0 => break,
-                len => content.extend_from_slice(&buffer[..len]),
+        for part in parts {
+            match part {
+                Part::Known(chunks) => chunks.iter().for_each(|chunk| content.extend_from_slice(&chunk.id.0[..1])),
+                Part::Read(mut input) => loop {
+                    match input.read(&mut buffer)? {
+                        0 => break,
+                        len => content.extend_from_slice(&buffer[..len]),
+                    }
+                },
             }
         }
         if let Some(meanwhile) = &mut self.meanwhile {
@@ -132,11 +138,15 @@ impl Sink for Memory {
         Ok(Rc::new(content))
     }
 
+    fn has(&self, _id: &ChunkId) -> bool {
+        true
+    }
+
     fn known(&mut self, path: &[u8], _state: &FileState) -> Known<Self::Content> {
         self.known.iter().find(|(known, _)| known == path).map_or(Known::No, |(_, known)| known.clone())
     }
 
-    fn memorize(&mut self, path: &[u8], _state: &FileState, _content: &Self::Content) {
+    fn memorize(&mut self, path: &[u8], _state: &FileState, _content: &Self::Content, _is_read_only: bool) {
         self.memorized.push(path.into());
     }
 

@@ -10,7 +10,7 @@ use portaborg_core::bytes::Hex;
 use std::env;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
 use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
@@ -62,7 +62,7 @@ fn offer_to_show(app: &App, passphrase: &Passphrase) {
         retry_text: Some(text),
         ..Question::new(text, "BORG_DISPLAY_PASSPHRASE")
     };
-    if question.ask(|variable| env::var(variable).ok(), &mut io::stdin().lock(), &app.log) {
+    if question.ask(&app.log) {
         app.log.line(&format!(
             "Your passphrase (between double-quotes): \"{}\"\n\
              Make sure the passphrase displayed above is exactly what you wanted.\n\

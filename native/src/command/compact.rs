@@ -20,7 +20,7 @@ use portaborg_core::files_cache::file_name;
 use portaborg_core::id::PackId;
 use portaborg_core::name::{Entry, Namespace};
 use portaborg_core::references::ArchiveReferences;
-use portaborg_core::repo::{DEFAULT_PACK_BYTES, forget_archive};
+use portaborg_core::repo::{ArchiveProblem, DEFAULT_PACK_BYTES, ReadError, forget_archive};
 use portaborg_core::select::Candidate;
 use portaborg_core::store::{BlockingStore, now};
 use std::collections::BTreeSet;
@@ -60,6 +60,9 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let session = Session::open(app)?;
     let mut held = session.lock_to_write(app, Lock::Exclusive)?;
     session.assert_secure(app)?;
+    if !options.dry_run {
+        session.assert_rewritable("compaction")?;
+    }
     app.info("Starting compaction / garbage collection...");
     app.info("Getting object IDs from the index...");
     let mut sealer = session.sealer()?;
@@ -189,8 +192,11 @@ impl Collection<'_> {
                     )),
                 },
                 Err(failure) => {
-                    let text = format!("Soft-deleted archive {name} {id} cannot be fully preserved: {failure}");
-                    app.warning(&text);
+                    let why = match archive.problem() {
+                        Some(ArchiveProblem::Read(ReadError::NotIndexed)) => format!("Archive {id} does not exist"),
+                        _ => failure.text,
+                    };
+                    app.warning(&format!("Soft-deleted archive {name} {id} cannot be fully preserved: {why}"));
                 }
             }
         }
@@ -235,7 +241,9 @@ impl Collection<'_> {
                         done_before = done;
                     }
                 }
-                lost_lock = held.refresh(app).err();
+                if lost_lock.is_none() {
+                    lost_lock = held.refresh(app).err();
+                }
                 lost_lock.is_none() && !interrupt::requested()
             };
             let compacted = now(compact(&plan, &self.usage, reader, sealer, &mut tell));
@@ -323,7 +331,8 @@ pub fn warn_of_stale_entries(app: &App, count: u64) {
 pub fn warn_of_corrupt_packs(app: &App, packs: &[PackId], what: &str) {
     app.status.warn_generic();
     app.warning(&format!(
-        "{} pack(s) recorded corrupt by \"borg check\" are not {what}. Run \"borg check --repair --verify-data\".",
+        "{} pack(s) recorded corrupt by \"borg check\" are not {what}. Run \"borg check --repair --verify-data\". \
+         Damage outside of chunks is not repaired yet, see #10026.",
         packs.len()
     ));
     packs.iter().for_each(|pack| app.debug(&format!("Corrupt pack: {pack}")));

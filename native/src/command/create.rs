@@ -1,38 +1,41 @@
 //! `create`: a new archive (command line, section 1.2; data layer, section 10).
 
 mod inputs;
-mod report;
+mod mapped;
 mod sink;
 
 use crate::app::App;
-use crate::backup::{Collector, DryRun, Walk};
+use crate::backup::{Collector, DryRun, Walk, read};
 use crate::client::{command_line, dirs, host};
 use crate::failure::Failure;
 use crate::options::archive_name::archive_name;
 use crate::options::archive_texts::{comment, tag};
+use crate::options::chunker_params::ChosenChunkerParams;
 use crate::options::exclusions::Exclusions;
 use crate::options::source::Source;
 use crate::options::timestamp::{self, Nominal};
+use crate::output::archive_report::ArchiveReport;
 use crate::output::archive_stats::{self, ArchiveStats};
 use crate::output::display::size::Units;
 use crate::output::format::digest::Digest;
 use crate::output::json::Object;
 use crate::output::log::{Level, Message, STATS};
+use crate::output::steps::Steps;
 use crate::repository::files_cache::{FilesCache, GroupKey, Series};
 use crate::repository::session::{Held, Lock, Session};
-use crate::repository::writing::{effective_chunker_params, effective_compression};
 use clap::Args;
 use inputs::Inputs;
 use jiff::tz::TimeZone;
+use mapped::Plan;
 use portaborg_core::archive::{ArchiveMeta, Stamp};
 use portaborg_core::chunk::{Chunker, ChunkerParams};
 use portaborg_core::codec::Compression;
-use portaborg_core::item::make_path_safe;
+use portaborg_core::item::{UnsafePath, make_path_safe};
 use portaborg_core::pattern::PatternMatcher;
 use portaborg_core::repo::SizeRule;
 use portaborg_core::store::now;
+use portaborg_core::text::Repr;
 use portaborg_core::time::Timestamp;
-use report::Report;
 use sink::{ArchiveSink, Parts};
 use std::env;
 use std::ffi::OsString;
@@ -62,7 +65,7 @@ pub struct Options {
     #[arg(long = "list")]
     output_list: bool,
 
-    /// only display items with the given status characters (see description)
+    /// only display items with the given status characters (see above)
     #[arg(long, value_name = "STATUSCHARS")]
     filter: Option<String>,
 
@@ -79,15 +82,19 @@ pub struct Options {
     #[command(flatten)]
     source: Source,
 
-    /// compute these digests of the whole content of each file and store them, so that "list --format" need not read it
+    #[command(flatten)]
+    mapped: mapped::Options,
+
+    /// compute these digests of the whole content of each file (such as blake3,sha256) and store them, so that "list --format"
+    /// need not read it. default: none
     #[arg(long, value_name = "ALGOS", value_parser = digests, help_heading = "Filesystem options")]
     digests: Option<Digests>,
 
     /// archive attributes that a lost files cache is rebuilt by, from the newest archive that has them in common with the new
     /// one (name, host, user). default: name,host
-    #[arg(long, value_name = "KEYS", value_delimiter = ',', default_value = "name,host", hide_default_value = true)]
-    #[arg(hide_possible_values = true, help_heading = "Filesystem options")]
-    group_by: Vec<GroupKey>,
+    #[arg(long, value_name = "KEYS", value_parser = group_keys, default_value = "name,host", hide_default_value = true)]
+    #[arg(help_heading = "Filesystem options")]
+    group_by: GroupKeys,
 
     /// add a comment text to the archive
     #[arg(long = "comment", value_name = "COMMENT", default_value = "", hide_default_value = true)]
@@ -101,8 +108,8 @@ pub struct Options {
 
     /// specify the chunker parameters (ALGO, CHUNK_MIN_EXP, CHUNK_MAX_EXP, HASH_MASK_BITS, ...). default: the repository
     /// default (see repo-create), else fastcdc,19,23,21,2
-    #[arg(long, value_name = "PARAMS", value_parser = chunker_params, help_heading = "Archive options")]
-    chunker_params: Option<AskedParams>,
+    #[arg(long, value_name = "PARAMS", help_heading = "Archive options")]
+    chunker_params: Option<ChosenChunkerParams>,
 
     /// select compression algorithm, see the output of the "borg help compression" command for details. default: the
     /// repository default (see repo-create), else zstd,-4
@@ -125,9 +132,30 @@ pub struct Options {
 #[derive(Debug, Clone)]
 struct Digests(Vec<Digest>);
 
-/// What `--chunker-params` asks for; none is the repository's default.
+/// What the archives of a series have in common.
 #[derive(Debug, Clone)]
-struct AskedParams(Option<ChunkerParams>);
+struct GroupKeys(Vec<GroupKey>);
+
+fn group_keys(text: &str) -> Result<GroupKeys, String> {
+    const VALID: &str = "valid keys: name, host, user";
+    if matches!(text, "" | "none") {
+        return Err(format!("At least one group-by key is required ({VALID})"));
+    }
+    let mut keys = Vec::new();
+    for name in text.split(',') {
+        let key = match name {
+            "name" => GroupKey::Name,
+            "host" => GroupKey::Host,
+            "user" => GroupKey::User,
+            _ => return Err(format!("Invalid group-by key: {name} ({VALID})")),
+        };
+        if keys.contains(&key) {
+            return Err(format!("Duplicate group-by key: {name}"));
+        }
+        keys.push(key);
+    }
+    Ok(GroupKeys(keys))
+}
 
 fn digests(text: &str) -> Result<Digests, String> {
     if text == "none" {
@@ -147,15 +175,6 @@ fn digests(text: &str) -> Result<Digests, String> {
     Ok(Digests(digests))
 }
 
-fn chunker_params(text: &str) -> Result<AskedParams, String> {
-    if text.trim() == "default" {
-        return Ok(AskedParams(None));
-    }
-    text.parse()
-        .map(|params| AskedParams(Some(params)))
-        .map_err(|error: portaborg_core::chunk::ChunkerParamsError| error.to_string())
-}
-
 /// Creates an archive.
 pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let (matcher, roots) = options.exclusions.walk_matcher()?;
@@ -166,6 +185,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     if options.source.read_special_timeout.is_some() && !options.source.read_special {
         return Err(Failure::command("--read-special-timeout requires --read-special."));
     }
+    let plan = options.mapped.plan(app, &inputs, options.source.read_special)?;
     let texts = Texts::of(app, options)?;
     let session = Session::open(app)?;
     let mut held = session.lock_to_write(app, Lock::Shared)?;
@@ -173,7 +193,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let started = app.now();
     app.info(&format!("Creating archive \"{}\" in repository {}", texts.name, session.location));
     let creation = Creation { app, options, session: &session, inputs: &inputs, texts, started };
-    if options.dry_run { creation.dry_run(matcher) } else { creation.create(matcher, &mut held) }
+    if options.dry_run { creation.dry_run(matcher, plan, &held) } else { creation.create(matcher, plan, &mut held) }
 }
 
 /// A command line that the parser can't see to be wrong.
@@ -210,8 +230,8 @@ struct Creation<'a> {
 }
 
 impl<'a> Creation<'a> {
-    fn report(&self) -> Report<'a> {
-        Report::new(self.app, self.options.output_list, self.options.filter.as_deref())
+    fn report(&self) -> ArchiveReport<'a> {
+        ArchiveReport::new(self.app, self.options.output_list, self.options.filter.as_deref())
     }
 
     /// Goes everywhere, but for the own cache and the repository.
@@ -219,7 +239,7 @@ impl<'a> Creation<'a> {
         &self,
         options: &'w crate::backup::walk::Options,
         matcher: PatternMatcher,
-        report: &'w Report<'_>,
+        report: &'w ArchiveReport<'_>,
     ) -> Walk<'w> {
         let mut walk = Walk::new(options, matcher, report);
         if let Some(caches) = dirs::cache(self.session.repository.id()).parent() {
@@ -229,7 +249,10 @@ impl<'a> Creation<'a> {
         walk
     }
 
-    fn dry_run(&self, matcher: PatternMatcher) -> Result<(), Failure> {
+    fn dry_run(&self, matcher: PatternMatcher, plan: Option<Plan<'_>>, held: &Held<'_>) -> Result<(), Failure> {
+        if let Some(plan) = plan {
+            plan.resolve(self.app, self.session, &mut self.session.reader(self.app, held)?)?;
+        }
         let report = self.report();
         let walk_options = self.options.source.walk();
         let mut walk = self.walk(&walk_options, matcher, &report);
@@ -248,32 +271,36 @@ impl<'a> Creation<'a> {
         }
     }
 
-    fn create(&self, matcher: PatternMatcher, held: &mut Held<'a>) -> Result<(), Failure> {
+    fn create(&self, matcher: PatternMatcher, plan: Option<Plan<'_>>, held: &mut Held<'a>) -> Result<(), Failure> {
         let Creation { app, options, session, .. } = *self;
-        let defaults = session.defaults()?;
-        let compression = effective_compression(options.compression, &defaults)?;
-        let asked_for = options.chunker_params.clone().and_then(|asked| asked.0);
-        let params = effective_chunker_params(asked_for, &defaults)?;
+        let compression = session.compression(options.compression)?;
+        let asked_for = options.chunker_params.as_ref().and_then(ChosenChunkerParams::given);
+        let params = session.chunker_params(asked_for)?;
         let mut writer = session.writer(app, held, compression)?;
+        let mut reading = options.source.reading();
+        reading.mapped = plan.map(|plan| plan.resolve(app, session, &mut writer.reader)).transpose()?;
         let (hostname, username) = (host::hostname(), host::username());
-        let series = Series { name: &self.texts.name, host: &hostname, user: &username, group_by: &options.group_by };
+        let series = Series { name: &self.texts.name, host: &hostname, user: &username, group_by: &options.group_by.0 };
         let files = FilesCache::load(app, session, &mut writer.reader, options.source.files_cache_mode, &series)?;
         let report = self.report();
         let digests = options.digests.as_ref().map_or(&[][..], |digests| &digests.0);
         let chunker = Chunker::new(&params, &session.keys);
         let parts = Parts { app, session, held: &mut *held, writer, files, report: &report, chunker, digests };
         let mut sink = ArchiveSink::new(parts);
-        let archived = self.archive(matcher, &mut sink, &report);
+        let archived = self.archive(matcher, &reading, &mut sink, &report);
         let ArchiveSink { mut writer, archive, files, .. } = sink;
+        let mut stats = report.finish();
         if let Err(failure) = archived {
-            // What was added is found by the next run, as far as it can be stored.
-            if let Err(error) = now(writer.save_index()) {
-                app.debug(&format!("the index can not be stored: {error}"));
+            // Without the lock, what was added may be gone already.
+            if held.assert_held().is_ok() {
+                self.close(files, false, || {
+                    if let Err(error) = now(writer.save_index()) {
+                        app.debug(&format!("the chunk index can not be stored: {error}"));
+                    }
+                });
             }
-            files.save(app);
             return Err(failure);
         }
-        let mut stats = report.finish();
         let meta = self.meta(&params, &stats, hostname, username);
         let prepared = now(archive.prepare(meta, SizeRule::WithoutLastItems, &mut writer));
         let prepared = prepared.map_err(|error| Failure::write(error, &session.location))?;
@@ -281,23 +308,38 @@ impl<'a> Creation<'a> {
         let committed = now(prepared.commit(&session.repository.store));
         committed.map_err(|error| Failure::store(error, &session.location))?;
         stats.sizes += prepared.metadata;
-        files.save(app);
-        if let Err(error) = now(writer.consolidate()) {
-            app.warning(&format!("consolidating the chunk index fragments failed (will retry next time): {error}"));
-        }
+        self.close(files, true, || {
+            if let Err(error) = now(writer.consolidate()) {
+                app.warning(&format!("consolidating the chunk index fragments failed (will retry next time): {error}"));
+            }
+        });
         self.tell(prepared.id, &prepared.meta, &stats)
+    }
+
+    /// Stores what makes the next run quick. Nothing is lost if that fails, so it is only told.
+    fn close(&self, mut files: FilesCache, is_done: bool, save_index: impl FnOnce()) {
+        let steps = Steps::new("cache.close", &self.app.log);
+        steps.say("Saving files cache");
+        let saved = files.save(is_done);
+        steps.say("Saving index");
+        save_index();
+        steps.say("Saving cache config");
+        if let Err(error) = saved.and_then(|()| files.save_config()) {
+            self.app.warning(&format!("The files cache can not be stored: {error}"));
+        }
+        steps.finish();
     }
 
     fn archive(
         &self,
         matcher: PatternMatcher,
+        reading: &read::Options,
         sink: &mut ArchiveSink<'_, '_>,
-        report: &Report<'_>,
+        report: &ArchiveReport<'_>,
     ) -> Result<(), Failure> {
         let (walk_options, selection) = (self.options.source.walk(), self.options.source.selection());
-        let reading = self.options.source.reading();
         let mut walk = self.walk(&walk_options, matcher, report);
-        let mut collector = Collector::new(&selection, &reading, report, sink);
+        let mut collector = Collector::new(&selection, reading, report, sink);
         self.inputs.archive(&mut walk, &mut collector, report)
     }
 
@@ -352,5 +394,14 @@ impl<'a> Creation<'a> {
 
 /// The item path of what comes from standard input or a command.
 fn pipe_name(text: &OsString) -> Result<Vec<u8>, Failure> {
-    make_path_safe(text.as_bytes()).map_err(|error| Failure::argument("--stdin-name", error))
+    let shown = Repr(text.as_bytes());
+    match make_path_safe(text.as_bytes()) {
+        Ok(name) if name == b"." => {
+            Err(Failure::argument("--stdin-name", format_args!("{shown} is not a valid file name")))
+        }
+        Ok(name) => Ok(name),
+        Err(UnsafePath) => {
+            Err(Failure::argument("--stdin-name", format_args!("unexpected '..' element in path {shown}")))
+        }
+    }
 }

@@ -139,6 +139,6 @@ pub fn change(app: &App, options: &Options, change: Change) -> Result<(), Failur
 }
 
 /// An archive as lists of changes show it.
-fn line(app: &App, archive: &Archive) -> String {
+pub fn line(app: &App, archive: &Archive) -> String {
     format!("{:<36} {} [{}]", shown_name(archive), time::display(archive.time(), &app.zone), archive.id())
 }

@@ -7,7 +7,6 @@ use crate::interrupt;
 use crate::output::log::{Level, Message, STATS};
 use crate::output::progress::{Label, Percent, Unit};
 use crate::repository::session::{Lock, Session};
-use crate::repository::writing::effective_compression;
 use clap::Args;
 use portaborg_core::codec::Compression;
 use portaborg_core::compact::{Recompression, Step, recompress};
@@ -38,7 +37,8 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let session = Session::open(app)?;
     let mut held = session.lock_to_write(app, Lock::Exclusive)?;
     session.assert_secure(app)?;
-    let compression = effective_compression(options.compression, &session.defaults()?)?;
+    session.assert_rewritable("recompression")?;
+    let compression = session.compression(options.compression)?;
     app.info(&format!("Recompressing repository to {}...", Compression { auto: false, ..compression }));
     let mut sealer = session.sealer()?;
     let mut reader = session.reader_to_rewrite(app, &held, &mut sealer)?;
@@ -52,7 +52,9 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
             Step::Problem(problem) => tell_problem(app, problem),
             Step::Done { .. } => progress.advance(1, None),
         }
-        lost_lock = held.refresh(app).err();
+        if lost_lock.is_none() {
+            lost_lock = held.refresh(app).err();
+        }
         lost_lock.is_none() && !interrupt::requested()
     };
     let done = now(recompress(&before, &corrupt, &compression, &session.engine, &mut reader, &mut sealer, &mut tell));

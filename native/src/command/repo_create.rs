@@ -10,6 +10,7 @@ use crate::repository::engine::Native;
 use crate::repository::folder::{Folder, LocalRepository, Made};
 use crate::repository::keys::{KeyStore, NewKey, UnlockedKey, create_key};
 use crate::repository::location::Location;
+use crate::repository::permissions::Permissions;
 use crate::repository::session::{Lock, Session, repository_location};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -87,6 +88,9 @@ pub struct Options {
 pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let suite = suite(options)?;
     let location = repository_location(app)?;
+    if Permissions::from_environment().map_err(Failure::error)? != Permissions::All {
+        return Err(Failure::denied("making a repository needs all permissions (BORG_REPO_PERMISSIONS)."));
+    }
     let config = Config { id: RepositoryId(random::bytes()?), suite: Some(suite) };
     app.info(&format!("Initializing repository at \"{location}\""));
     let mut made = Made::default();

@@ -28,7 +28,7 @@ pub fn tag(text: &str) -> Result<String, String> {
     } else if text.contains([' ', ',', '$', '\0']) {
         "[contains invalid characters]".into()
     } else if text.starts_with('@') && !SPECIAL_TAGS.contains(&text) {
-        format!("[unknown special tag, known are: {}]", SPECIAL_TAGS.join(", "))
+        return Err(format!("Unknown special tags given. Known are: {}", SPECIAL_TAGS.join(", ")));
     } else {
         return Ok(text.into());
     };

@@ -15,6 +15,16 @@ pub enum ChosenChunkerParams {
     Given(ChunkerParams),
 }
 
+impl ChosenChunkerParams {
+    /// The parameters, if they are given themselves.
+    pub fn given(&self) -> Option<&ChunkerParams> {
+        match self {
+            ChosenChunkerParams::Default => None,
+            ChosenChunkerParams::Given(params) => Some(params),
+        }
+    }
+}
+
 impl FromStr for ChosenChunkerParams {
     type Err = ChunkerParamsError;
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 /// What is archived of which objects, apart from patterns and paths.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Filesystem options")]
 pub struct Source {
     /// Directories with tags.
     #[command(flatten)]
@@ -20,8 +19,8 @@ pub struct Source {
     #[arg(long, help_heading = "Include/Exclude options")]
     pub exclude_dataless: bool,
 
-    /// stay in the same file system and do not store mount points of other file systems - this might behave different from
-    /// your expectations, see the description below.
+    /// stay in the same file system: do not enter directories with another device number, such as mount points. On btrfs, each
+    /// subvolume has its own.
     #[arg(short = 'x', long, help_heading = "Filesystem options")]
     pub one_file_system: bool,
 
@@ -57,7 +56,9 @@ pub struct Source {
     #[arg(long, help_heading = "Filesystem options")]
     pub sparse: bool,
 
-    /// operate files cache in MODE. default: ctime,size,inode
+    /// by what is noticed that a file is not as it was archived last (ctime,size,inode, mtime,size,inode, ctime,size,
+    /// mtime,size or size), or read files in any case (rechunk,ctime, rechunk,mtime, or disabled, which remembers none).
+    /// default: ctime,size,inode
     #[arg(long = "files-cache", value_name = "MODE", default_value = "ctime,size,inode", hide_default_value = true)]
     #[arg(help_heading = "Filesystem options")]
     pub files_cache_mode: Mode,
@@ -117,6 +118,7 @@ impl Source {
                 Some(timeout) => Some(timeout),
                 None => default.special_timeout,
             },
+            mapped: None,
         }
     }
 }

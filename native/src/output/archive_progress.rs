@@ -25,14 +25,16 @@ impl<'a> ArchiveProgress<'a> {
         ArchiveProgress { log, shown_at: None, bar }
     }
 
-    /// Shows what was done until this path.
-    pub fn show(&mut self, stats: &ArchiveStats, path: &[u8]) {
+    /// Shows what was done until this path, of which `bytes` are done that are not counted yet.
+    pub fn show(&mut self, stats: &ArchiveStats, bytes: u64, path: &[u8]) {
         let options = self.log.options();
         if self.shown_at.is_some_and(|at| at.elapsed() < options.pace) {
             return;
         }
         self.shown_at = Some(Instant::now());
         if options.json {
+            let mut stats = stats.clone();
+            stats.sizes.original += bytes;
             let mut line = stats.json(Object::new());
             line.set_raw("path", path);
             self.json(line, false);
@@ -43,7 +45,7 @@ impl<'a> ArchiveProgress<'a> {
             format.display(bytes.into())
         };
         let path = lossy(path).0;
-        let sizes = format!("{} O {} U", size(stats.sizes.original), size(stats.sizes.deduplicated));
+        let sizes = format!("{} O {} U", size(stats.sizes.original + bytes), size(stats.sizes.deduplicated));
         let text = format!("{sizes} {} N {}", stats.nfiles, self.log.target().cow(path));
         match &self.bar {
             Some(bar) => {

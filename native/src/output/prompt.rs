@@ -4,6 +4,7 @@ use crate::interrupt;
 use crate::output::json::Object;
 use crate::output::log::Log;
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use std::env;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -70,8 +71,18 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Asks. The environment's answer counts once; if it is invalid, the user is asked, if there are more tries.
-    pub fn ask(&self, env: impl Fn(&str) -> Option<String>, input: &mut dyn BufRead, log: &Log) -> bool {
+    /// Asks. The environment's answer counts once; if it is invalid, the user is asked, if there are more tries. A signal
+    /// ends the wait for an answer as the end of input does.
+    pub fn ask(&self, log: &Log) -> bool {
+        self.ask_with(|variable| env::var(variable).ok(), line, log)
+    }
+
+    fn ask_with(
+        &self,
+        env: impl Fn(&str) -> Option<String>,
+        mut next_line: impl FnMut() -> Option<String>,
+        log: &Log,
+    ) -> bool {
         if !self.text.is_empty() {
             self.tell("prompt", self.text, log);
         }
@@ -83,7 +94,7 @@ impl<'a> Question<'a> {
                     Some(answer)
                 }
                 None if !self.interactive => return self.default_answer,
-                None => read_answer(input),
+                None => next_line(),
             };
             let answer = answer.unwrap_or_else(|| self.words_for(self.default_answer).to_owned());
             let is_in = |words: &[&str]| words.contains(&answer.as_str());
@@ -175,8 +186,8 @@ pub fn passphrase(prompt: &str, log: &Log) -> Result<Zeroizing<String>, NoPassph
         }
     };
     answer.map(Zeroizing::new).map_err(|_| NoPassphrase {
-        passphrase_set: std::env::var_os("BORG_PASSPHRASE").is_some(),
-        passcommand_set: std::env::var_os("BORG_PASSCOMMAND").is_some(),
+        passphrase_set: env::var_os("BORG_PASSPHRASE").is_some(),
+        passcommand_set: env::var_os("BORG_PASSCOMMAND").is_some(),
     })
 }
 
@@ -233,10 +244,10 @@ mod tests {
         }
     }
 
-    fn ask(question: &Question<'_>, env: Option<&str>, input: &[u8], json: bool) -> (bool, String) {
+    fn ask(question: &Question<'_>, env: Option<&str>, mut input: &[u8], json: bool) -> (bool, String) {
         let sink = Captured::default();
         let log = sink.log(LogOptions { json, ..LogOptions::default() });
-        let answer = question.ask(|_| env.map(String::from), &mut &input[..], &log);
+        let answer = question.ask_with(|_| env.map(String::from), || read_answer(&mut input), &log);
         (answer, sink.text())
     }
 

@@ -24,14 +24,15 @@ use std::rc::Rc;
 
 /// What a cache folder says of itself.
 const README: &str = "This is a Borg Backup cache.\nSee https://borgbackup.readthedocs.io/\n";
-/// A file that changed less than this before it was read may have changed again without looking different: clocks of file
-/// systems are coarse, and so are those of snapshots.
-const SETTLED_SECS: i64 = 3;
+/// No file system's clock has longer ticks, in nanoseconds.
+const LONGEST_TICK: i128 = 3_000_000_000;
+/// No clock has longer ticks that tells fractions of seconds, in nanoseconds.
+const LONGEST_SHORT_TICK: i128 = 20_000_000;
 /// For so many archives a file that is not seen any more is remembered.
 const DEFAULT_TTL: u64 = 2;
 
 /// Which archive a lost cache is made anew from: the last one that has these in common with the new one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupKey {
     /// The archive's name.
     Name,
@@ -68,6 +69,8 @@ pub struct Content {
 pub struct FilesCache {
     mode: Mode,
     files: HashMap<PathHash, Remembered>,
+    /// The last change of all the files that were read in this run.
+    newest: Option<Timestamp>,
     place: PathBuf,
     file: String,
     config: CacheConfig,
@@ -75,8 +78,17 @@ pub struct FilesCache {
 
 struct Remembered {
     entry: Entry,
-    /// Whether the file had not changed for long enough when it was read.
-    is_settled: bool,
+    settled: Settled,
+}
+
+/// Whether the clock of a file's file system had gone on since the file's last change when it was read. If not, the file may
+/// have changed once more after that, and look as before; so it must not be remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Settled {
+    Yes,
+    /// If another file changed later.
+    ByOthers,
+    No,
 }
 
 /// What the cache has of a file.
@@ -108,7 +120,7 @@ impl FilesCache {
         let suffix = env::var("BORG_FILES_CACHE_SUFFIX").unwrap_or_default();
         let file = file_name(series.name, &suffix);
         let config = load_config(app, &place, id);
-        let mut cache = FilesCache { mode, files: HashMap::new(), place, file, config };
+        let mut cache = FilesCache { mode, files: HashMap::new(), newest: None, place, file, config };
         if !mode.is_kept() {
             return Ok(cache);
         }
@@ -136,7 +148,9 @@ impl FilesCache {
             return Found::Modified;
         }
         // What was not compared may be different: it is what a later run with another mode compares with.
-        remembered.is_settled = entry.state == *state || is_settled(state, now);
+        if entry.state != *state {
+            remembered.settled = Settled::of(state, now, false);
+        }
         entry.state = *state;
         entry.age = 0;
         Found::Unchanged(Rc::new(Content {
@@ -146,21 +160,61 @@ impl FilesCache {
         }))
     }
 
-    /// Remembers a regular file that did not change while it was read.
-    pub fn remember(&mut self, keys: &Keys, path: &[u8], state: &FileState, content: &Content) {
+    /// Remembers a regular file that did not change while it was read, and whether it is on a file system that can't be
+    /// written to.
+    pub fn remember(&mut self, keys: &Keys, path: &[u8], state: &FileState, content: &Content, is_read_only: bool) {
         if self.mode.is_kept() {
             let entry =
                 Entry { age: 0, state: *state, chunks: content.chunks.clone(), digests: content.digests.clone() };
-            let is_settled = is_settled(state, content.read_at);
-            self.files.insert(path_hash(keys, path), Remembered { entry, is_settled });
+            let settled = Settled::of(state, content.read_at, is_read_only);
+            self.newest = self.newest.max(Some(state.last_change()));
+            self.files.insert(path_hash(keys, path), Remembered { entry, settled });
         }
     }
 
-    /// Stores the cache. It can be made anew, so a failure costs only time.
-    pub fn save(mut self, app: &App) {
-        if let Err(error) = self.write() {
-            app.warning(&format!("The files cache in {} can not be stored: {error}", self.place.display()));
+    /// Stores what is remembered. It counts once [`save_config`](Self::save_config) vouches for it.
+    ///
+    /// What was not seen gets older only if everything was seen that there is.
+    pub fn save(&mut self, has_seen_all: bool) -> io::Result<()> {
+        if !self.mode.is_kept() {
+            return Ok(());
         }
+        let ttl = env::var("BORG_FILES_CACHE_TTL").ok().and_then(|ttl| ttl.trim().parse().ok()).unwrap_or(DEFAULT_TTL);
+        let mut content = Vec::new();
+        for (path, Remembered { entry, settled }) in &mut self.files {
+            let is_settled = match settled {
+                Settled::Yes => true,
+                Settled::ByOthers => Some(entry.state.last_change()) < self.newest,
+                Settled::No => false,
+            };
+            if entry.age > 0 && !has_seen_all {
+                entry.age -= 1;
+            }
+            if is_settled && entry.is_kept(None, ttl) {
+                entry.encode_into(path, &mut content);
+            }
+        }
+        let mut hasher = IntegrityHasher::new(&self.file);
+        hasher.update(&content);
+        self.config.set_integrity(&self.file, hasher.finish());
+        dirs::save(&self.place.join(&self.file), &content)
+    }
+
+    /// Stores what the cache folder says of its files.
+    pub fn save_config(&self) -> io::Result<()> {
+        if !self.mode.is_kept() {
+            return Ok(());
+        }
+        let mut config = match fs::read_to_string(self.place.join("config")).map(|text| CacheConfig::parse(&text)) {
+            // Other archives may have been made meanwhile.
+            Ok(Ok(config)) if config.repository == self.config.repository => config,
+            _ => self.config.clone(),
+        };
+        if let Some(integrity) = self.config.integrity(&self.file) {
+            config.set_integrity(&self.file, integrity);
+        }
+        dirs::save(&self.place.join("config"), config.encode().as_bytes())?;
+        dirs::sync(&self.place)
     }
 
     fn read(&mut self, index: &ChunkIndex) -> Result<(), String> {
@@ -175,7 +229,7 @@ impl FilesCache {
             let (path, mut entry) = entry.map_err(|error| format!("The files cache seems invalid. [{error}]"))?;
             entry.age = entry.age.saturating_add(1);
             if entry.chunks.iter().all(|chunk| index.get(&chunk.id).is_some()) {
-                self.files.insert(path, Remembered { entry, is_settled: true });
+                self.files.insert(path, Remembered { entry, settled: Settled::Yes });
             }
         }
         Ok(())
@@ -198,8 +252,9 @@ impl FilesCache {
         };
         let all = archives::list(app, session, reader, false)?.archives;
         let last = all.into_iter().filter(is_of_series).max_by_key(|archive| (archive.time(), archive.id()));
-        let Some(meta) = last.as_ref().and_then(Archive::meta) else { return Ok(()) };
-        app.debug(&format!("Building files cache from {} {} ...", lossy(&meta.name).0, meta.time.text));
+        let Some(last) = last else { return Ok(()) };
+        let Some(meta) = last.meta() else { return Ok(()) };
+        app.debug(&format!("Building files cache from {} {} {} ...", lossy(&meta.name).0, meta.time.text, last.id()));
         let mut items = ItemStream::new(&meta.item_ptrs);
         while let Some(item) = now(items.next(reader)) {
             crate::interrupt::check()?;
@@ -207,6 +262,9 @@ impl FilesCache {
                 self.remember_item(&session.keys, &item, meta.start.time);
             }
         }
+        // What was archived may have been a snapshot.
+        let newest = self.newest.take();
+        self.files.retain(|_, remembered| Some(remembered.entry.state.last_change()) < newest);
         Ok(())
     }
 
@@ -220,36 +278,29 @@ impl FilesCache {
             ctime: item.ctime.unwrap_or_default(),
             mtime: item.mtime,
         };
-        if is_settled(&state, began) {
+        self.newest = self.newest.max(Some(state.last_change()));
+        if Settled::of(&state, began, false) == Settled::Yes {
             let entry = Entry { age: 0, state, chunks: chunks.clone(), digests: item.digests.clone() };
-            self.files.insert(path_hash(keys, &item.path), Remembered { entry, is_settled: true });
+            self.files.insert(path_hash(keys, &item.path), Remembered { entry, settled: Settled::Yes });
         }
-    }
-
-    fn write(&mut self) -> io::Result<()> {
-        if !self.mode.is_kept() {
-            return Ok(());
-        }
-        let ttl = env::var("BORG_FILES_CACHE_TTL").ok().and_then(|ttl| ttl.trim().parse().ok()).unwrap_or(DEFAULT_TTL);
-        let mut content = Vec::new();
-        for (path, Remembered { entry, is_settled }) in &self.files {
-            if entry.is_kept(None, ttl) && (entry.age > 0 || *is_settled) {
-                entry.encode_into(path, &mut content);
-            }
-        }
-        let mut hasher = IntegrityHasher::new(&self.file);
-        hasher.update(&content);
-        self.config.set_integrity(&self.file, hasher.finish());
-        dirs::save(&self.place.join(&self.file), &content)?;
-        dirs::save(&self.place.join("config"), self.config.encode().as_bytes())?;
-        dirs::sync(&self.place)
     }
 }
 
-/// Whether a file had not changed for long enough when it was looked at.
-fn is_settled(state: &FileState, now: Timestamp) -> bool {
-    let limit = Timestamp { secs: now.secs.saturating_sub(SETTLED_SECS), ..now };
-    state.last_change() < limit
+impl Settled {
+    /// Of a file that was read at a time by the system's clock. What can't be written to may be a snapshot of a file system
+    /// that went on: then that time says nothing.
+    fn of(state: &FileState, read_at: Timestamp, is_read_only: bool) -> Settled {
+        let age = read_at.as_nanos() - state.last_change().as_nanos();
+        if is_read_only {
+            Settled::ByOthers
+        } else if age > LONGEST_TICK {
+            Settled::Yes
+        } else if age > LONGEST_SHORT_TICK && state.ctime.nanos != 0 {
+            Settled::ByOthers
+        } else {
+            Settled::No
+        }
+    }
 }
 
 /// Reads what the cache folder says of its files; a folder that is not there is made, and one that makes no sense is made
@@ -278,4 +329,35 @@ pub fn create_cache(place: &Path, repository: RepositoryId) -> Result<CacheConfi
         .and_then(|()| dirs::save(&place.join("config"), config.encode().as_bytes()));
     saved.map_err(|error| Failure::error(format_args!("can not store the cache in {}: {error}", place.display())))?;
     Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(ctime: (i64, u32), read_at: (i64, u32), is_read_only: bool) -> Settled {
+        let time = |(secs, nanos)| Timestamp { secs, nanos };
+        let state = FileState { ctime: time(ctime), ..FileState::default() };
+        Settled::of(&state, time(read_at), is_read_only)
+    }
+
+    #[test]
+    fn a_file_is_settled_when_its_clock_has_gone_on() {
+        assert_eq!(settled((100, 5), (103, 6), false), Settled::Yes);
+        // It depends on another file whether a short tick is over.
+        assert_eq!(settled((100, 5), (103, 5), false), Settled::ByOthers);
+        assert_eq!(settled((100, 5), (100, 20_000_006), false), Settled::ByOthers);
+        assert_eq!(settled((100, 5), (100, 20_000_005), false), Settled::No);
+        // A clock of whole seconds may have long ticks.
+        assert_eq!(settled((100, 0), (103, 0), false), Settled::No);
+        assert_eq!(settled((100, 0), (103, 1), false), Settled::Yes);
+        // A file of the future.
+        assert_eq!(settled((100, 5), (99, 0), false), Settled::No);
+        assert_eq!(settled((i64::MAX, 5), (i64::MIN, 0), false), Settled::No);
+    }
+
+    #[test]
+    fn in_a_snapshot_only_other_files_tell_how_late_it_was() {
+        assert_eq!(settled((100, 5), (5000, 0), true), Settled::ByOthers);
+    }
 }

@@ -7,6 +7,7 @@ mod leftovers;
 pub use create::Made;
 
 use crate::client::dirs;
+use crate::repository::permissions::{Permissions, Right};
 use crate::repository::store_stats::StoreStats;
 use portaborg_core::name::{Entry, Key, Namespace};
 use portaborg_core::repo::Repository;
@@ -34,6 +35,7 @@ pub struct Folder {
     root: PathBuf,
     /// The file read last: packs are read piece by piece.
     last: Mutex<Option<(Key, File)>>,
+    permissions: Permissions,
     /// Folders whose names changed since the last [`BlockingStoreMut::sync`].
     unsynced: Mutex<BTreeSet<PathBuf>>,
     stats: Mutex<StoreStats>,
@@ -46,12 +48,23 @@ impl Folder {
             Ok(Folder {
                 root: root.into(),
                 last: Mutex::new(None),
+                permissions: Permissions::All,
                 unsynced: Mutex::default(),
                 stats: Mutex::default(),
             })
         } else {
             Err(io::ErrorKind::NotADirectory.into())
         }
+    }
+
+    /// The same folder, in which only so much may be done.
+    pub fn with_permissions(self, permissions: Permissions) -> Self {
+        Folder { permissions, ..self }
+    }
+
+    /// What may be done in it.
+    pub fn permissions(&self) -> Permissions {
+        self.permissions
     }
 
     /// Where it is.
@@ -73,6 +86,25 @@ impl Folder {
 
     fn count(&self, update: impl FnOnce(&mut StoreStats)) {
         update(&mut self.stats.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Requires that something may be done with an object.
+    fn allow(&self, key: &Key, right: Right) -> Result<(), StoreError> {
+        match key.namespace() {
+            Some(namespace) => {
+                self.allow_in(namespace, right).map_err(|error| StoreError { name: key.to_string(), ..error })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn allow_in(&self, namespace: Namespace, right: Right) -> Result<(), StoreError> {
+        if self.permissions.allow(namespace, right) {
+            return Ok(());
+        }
+        let granted = self.permissions.letters(namespace);
+        let detail = format!("BORG_REPO_PERMISSIONS grants only '{granted}' there");
+        Err(StoreError { name: namespace.name().into(), kind: StoreErrorKind::Denied, detail })
     }
 
     fn path(&self, key: &Key) -> PathBuf {
@@ -146,6 +178,7 @@ impl Folder {
 
 impl BlockingStore for Folder {
     fn read(&self, key: &Key, offset: u64, len: usize) -> Result<Vec<u8>, StoreError> {
+        self.allow(key, Right::Read)?;
         let began = Instant::now();
         let read = self.read_at(key, offset, len);
         self.count(|stats| stats.load.add(began.elapsed(), read.as_ref().map_or(0, Vec::len)));
@@ -153,6 +186,7 @@ impl BlockingStore for Folder {
     }
 
     fn list(&self, namespace: Namespace) -> Result<Vec<Entry>, StoreError> {
+        self.allow_in(namespace, Right::List)?;
         let began = Instant::now();
         let mut entries = Vec::new();
         match list_into(&self.root.join(namespace.name()), 0, &mut entries) {
@@ -167,13 +201,20 @@ impl BlockingStore for Folder {
 
 impl BlockingStoreMut for Folder {
     fn write(&self, key: &Key, content: &[u8]) -> Result<(), StoreError> {
+        let is_there = self.permissions != Permissions::All && self.path(key).exists();
+        self.allow(key, if is_there { Right::Replace } else { Right::Add })?;
         let began = Instant::now();
         let written = self.write_whole(key, content);
         self.count(|stats| stats.store.add(began.elapsed(), content.len()));
-        written.map_err(|error| store_error(error, key.to_string()))
+        written.map_err(|error| match store_error(error, key.to_string()) {
+            // It is the place that is missing, not the object.
+            error if error.kind == StoreErrorKind::NotFound => StoreError { kind: StoreErrorKind::Failed, ..error },
+            error => error,
+        })
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        self.allow(key, Right::Delete)?;
         let began = Instant::now();
         let removed = fs::remove_file(self.path(key));
         self.count(|stats| stats.delete.add(began.elapsed(), 0));
@@ -184,6 +225,8 @@ impl BlockingStoreMut for Folder {
     }
 
     fn rename(&self, from: &Key, to: &Key) -> Result<(), StoreError> {
+        self.allow(from, Right::Delete)?;
+        self.allow(to, Right::Add)?;
         let began = Instant::now();
         let renamed = fs::rename(self.path(from), self.path(to));
         self.count(|stats| stats.rename.add(began.elapsed(), 0));

@@ -7,6 +7,7 @@ pub mod folder;
 pub mod items;
 pub mod keys;
 pub mod location;
+pub mod permissions;
 pub mod security;
 pub mod session;
 pub mod store_stats;

@@ -7,7 +7,7 @@ use crate::output::prompt::Question;
 use portaborg_core::crypto::{Mode, Suite};
 use portaborg_core::id::RepositoryId;
 use portaborg_core::key::KeyLocation;
-use std::env;
+use portaborg_core::text::Repr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,6 +46,9 @@ pub fn assert_secure(app: &App, facts: &Facts<'_>) -> Result<(), Failure> {
     let memory = Memory::of(facts.repository);
     let stored_type = read(app, &memory.key_type);
     let stored_location = read(app, &memory.location);
+    if let Some(previous) = &stored_location {
+        app.debug(&format!("security: read previous location {}", Repr(previous.as_bytes())));
+    }
     let known = stored_type.is_some() && stored_location.is_some();
     if !known && let Some(reason) = unprotected(facts) {
         let text = format!(
@@ -98,7 +101,7 @@ fn confirm(app: &App, text: &str, env_var: &str) -> bool {
         invalid_text: Some("Invalid answer, aborting."),
         ..Question::new(text, env_var)
     };
-    question.ask(|variable| env::var(variable).ok(), &mut io::stdin().lock(), &app.log)
+    question.ask(&app.log)
 }
 
 /// Why anyone who has the repository can read it; `None` if they can't.

@@ -11,6 +11,7 @@ use crate::repository::engine::Native;
 use crate::repository::folder::{Folder, LocalRepository};
 use crate::repository::keys::{FoundKey, KeyStore, UnlockedKey, find_keys, unlock_any};
 use crate::repository::location::Location;
+use crate::repository::permissions::Permissions;
 use crate::repository::security::{self, Facts};
 use portaborg_core::crypto::{Keys, SessionId};
 use portaborg_core::index::ChunkIndex;
@@ -25,6 +26,8 @@ use std::time::{Duration, Instant};
 
 /// How often it is looked whether the lock is old enough to be written anew.
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+/// What `BORG_ASSERT_ID` is if it is not set: where a wrong content would get a right id.
+const DEFAULT_ASSERT_ID: &str = "repair,transfer,rechunk";
 /// What `BORG_ASSERT_ID` may name.
 const ASSERT_ID_PLACES: [&str; 4] = ["read", "repair", "transfer", "rechunk"];
 
@@ -158,7 +161,7 @@ impl Session {
 
     /// Gives a reader of chunks with an index that is loaded already.
     pub fn reader_with(&self, held: &Held<'_>, index: ChunkIndex) -> Result<ChunkReader<'_, Ready<Folder>>, Failure> {
-        let assert_ids = asserts_ids()?;
+        let assert_ids = asserts_ids("read")?;
         let mut reader = ChunkReader::new(&self.repository, &self.keys, &self.engine, index);
         reader.assert_ids(assert_ids);
         if !held.is_locked() {
@@ -297,7 +300,9 @@ pub fn repository_location(app: &App) -> Result<Location, Failure> {
 
 /// The folder at a location, which may or may not hold a repository.
 pub fn open_folder(location: &Location) -> Result<Folder, Failure> {
-    Folder::open(&location.path).map_err(|error| match error.kind() {
+    let permissions = Permissions::from_environment().map_err(Failure::error)?;
+    let folder = Folder::open(&location.path).map(|folder| folder.with_permissions(permissions));
+    folder.map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => {
             Failure::new(21, "Repository.PathPermissionDenied", format!("Permission denied to {location}."))
         }
@@ -314,9 +319,9 @@ fn skips_keys() -> bool {
     env::var("BORG_WORKAROUNDS").is_ok_and(|list| list.split(',').any(|name| name.trim() == "authenticated_no_key"))
 }
 
-/// Whether ids are verified on normal reads (data layer, section 5.1).
-fn asserts_ids() -> Result<bool, Failure> {
-    let Ok(list) = env::var("BORG_ASSERT_ID") else { return Ok(false) };
+/// Whether ids are verified at a place: `read` is that of normal reads (data layer, section 5.1).
+pub fn asserts_ids(place: &str) -> Result<bool, Failure> {
+    let list = env::var("BORG_ASSERT_ID").unwrap_or_else(|_| DEFAULT_ASSERT_ID.into());
     let places: Vec<&str> = list.split(',').map(str::trim).filter(|place| !place.is_empty()).collect();
     let valid = ASSERT_ID_PLACES.join(", ");
     for place in &places {
@@ -331,5 +336,5 @@ fn asserts_ids() -> Result<bool, Failure> {
             )));
         }
     }
-    Ok(places.contains(&"read"))
+    Ok(places.contains(&place))
 }

@@ -37,18 +37,22 @@ impl Operations {
 }
 
 impl StoreStats {
-    /// The object `store_stats` of `--json`.
-    pub fn json(&self) -> Object {
-        let none = Operations::default();
-        let mut object = Object::new();
-        for (name, operations, moves) in [
-            ("info", none, false),
+    /// Kinds of operations by Borg's names, and whether they move data.
+    fn by_name(&self) -> [(&'static str, Operations, bool); 6] {
+        [
+            ("info", Operations::default(), false),
             ("list", self.list, false),
             ("load", self.load, true),
             ("store", self.store, true),
             ("delete", self.delete, false),
             ("move", self.rename, false),
-        ] {
+        ]
+    }
+
+    /// The object `store_stats` of `--json`.
+    pub fn json(&self) -> Object {
+        let mut object = Object::new();
+        for (name, operations, moves) in self.by_name() {
             let seconds = operations.time.as_secs_f64();
             object.set(&format!("{name}_calls"), operations.calls);
             object.set(&format!("{name}_time"), seconds);
@@ -74,16 +78,8 @@ impl StoreStats {
 
     /// The lines that Borg shows. Every operation reaches the folder itself: nothing is cached.
     pub fn lines(&self, units: Units) -> Vec<String> {
-        let none = Operations::default();
         let mut lines = Vec::new();
-        for (name, operations, moves) in [
-            ("info", none, false),
-            ("list", self.list, false),
-            ("load", self.load, true),
-            ("store", self.store, true),
-            ("delete", self.delete, false),
-            ("move", self.rename, false),
-        ] {
+        for (name, operations, moves) in self.by_name() {
             let seconds = operations.time.as_secs_f64();
             lines.push(format!("Store {name} calls: {}", operations.calls));
             lines.push(format!("Store {name} time: {seconds:.3} seconds"));

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use portaborg_tests::{bare, peers};
+use portaborg_tests::{bare, peers, trace};
 
 fn main() -> ExitCode {
     let mut all = All { tally: Tally::default(), minutes: Vec::new() };
+    all.part("tools", |_| tools());
     all.part("the real client", |all| all.real_client());
     all.part("format", |all| all.check("format", cargo().args(["fmt", "--all", "--check"])));
     all.part("clippy", |all| {
@@ -180,6 +181,21 @@ impl Seen {
         let silent = self.ignored.iter().filter(|name| !said.contains(name)).map(|name| format!("{name}: ignored"));
         tally.skipped.extend(silent);
         tally.skipped.extend(self.skipped.iter().map(|(name, reason)| format!("{name}: {reason}")));
+    }
+}
+
+/// Installs what shows a program's system calls, where that can be done and was not yet.
+fn tools() {
+    if trace::is_possible() {
+        return println!("installed: strace");
+    }
+    if !cfg!(target_os = "linux") || !Path::new("/etc/debian_version").exists() {
+        return println!("not on Debian or Ubuntu: strace is not installed");
+    }
+    let mut install = Command::new("bash");
+    install.arg(root().join("tests/peers/packages.sh")).arg("strace").stdin(Stdio::null());
+    if !install.status().is_ok_and(|status| status.success()) || !trace::is_possible() {
+        println!("{}", trace::MISSING);
     }
 }
 

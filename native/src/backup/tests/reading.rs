@@ -1,6 +1,8 @@
 //! Contents: holes, files that change, and what keeps a reader waiting.
 
 use super::*;
+use portaborg_core::input_map::InputMap;
+use portaborg_core::item::ChunkEntry;
 use read::Reader;
 use rustix::fs::fstat;
 use std::io::{Seek, SeekFrom, Write};
@@ -42,11 +44,46 @@ fn a_pipe_is_not_asked_for_holes() {
     let writer = thread::spawn(move || (&to).write_all(b"through a pipe").unwrap());
     let stat = fstat(&from).unwrap();
     let options = read::Options { special_timeout: None, ..sparse() };
-    let mut reader = Reader::new(from.as_fd(), &stat, &options);
-    assert!(matches!(reader, Reader::Plain(_)));
+    let reader = Reader::new(from.as_fd(), &stat, &options);
+    assert!(matches!(reader, Reader::Patient(_)));
     let mut memory = Memory::default();
-    assert_eq!(**memory.content(&mut reader).unwrap(), *b"through a pipe");
+    assert_eq!(**memory.content(vec![Part::Read(Box::new(reader))]).unwrap(), *b"through a pipe");
     writer.join().unwrap();
+}
+
+fn mapped(map: &str, chunk_sizes: &[u64]) -> read::Options {
+    // The content of a chunk is known here by the first byte of its id.
+    let entry = |&size: &u64| ChunkEntry { id: ChunkId([b'#'; 32]), size };
+    let mapped =
+        Mapped { map: InputMap::parse(map, true).unwrap(), reference: chunk_sizes.iter().map(entry).collect() };
+    read::Options { mapped: Some(mapped), files_changed: FilesChanged::Disabled, ..read::Options::default() }
+}
+
+#[test]
+fn a_map_tells_what_is_read() {
+    let tree = Tree::new();
+    let path = tree.file("t", "abcdefghij");
+    let read = |map, sizes: &[u64]| {
+        let (memory, record) = Run { reading: mapped(map, sizes), ..Run::default() }.go(&[&path]);
+        assert_eq!(record.problem_lines(&tree), [] as [&str; 0]);
+        assert_eq!(memory.memorized, [] as [&[u8]; 0]); // a map may be wrong
+        String::from_utf8(memory.items[0].1.as_deref().unwrap().clone()).unwrap()
+    };
+    assert_eq!(read("0 2 data\n2 3 zero\n5 5 data", &[]), "ab\0\0\0fghij");
+    assert_eq!(read("0 7 same\n7 3 data", &[4, 4, 2]), "#efghij");
+    assert_eq!(read("0 1 zero\n1 9 same", &[3, 3, 4]), "\0bc##");
+}
+
+#[test]
+fn a_map_must_be_of_the_whole_file() {
+    let tree = Tree::new();
+    let path = tree.file("t", "abc");
+    for (map, size) in [("0 2 data", 2), ("0 4 zero", 4)] {
+        let run = Run { reading: mapped(map, &[]), ..Run::default() };
+        let failure = run.fill(&mut Memory::default(), &[&path]).err().unwrap();
+        assert_eq!(failure.text, format!("Error: input map covers {size} bytes, but the input has 3 bytes"));
+        assert_eq!(failure.code, 2);
+    }
 }
 
 #[test]

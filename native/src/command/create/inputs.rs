@@ -1,22 +1,33 @@
 //! What `create` archives: paths and what is below them, a list of paths, or what comes out of a pipe.
 
 use super::{pipe_name, usage};
-use crate::backup::read::{Reader, read_on};
+use crate::backup::read::{Input, Reader};
 use crate::backup::{Collector, DryRun, Fault, Observer, Pipe, Sink, Status, Walk};
 use crate::client::child;
-use crate::command::create::report::Report;
 use crate::failure::Failure;
+use crate::filesystem::os_error::PythonError;
+use crate::interrupt;
+use crate::output::archive_report::ArchiveReport;
 use clap::Args;
 use portaborg_core::text::Repr;
-use std::ffi::OsString;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 /// How much of a list of paths is read at once, in bytes.
 const LIST_BYTES: usize = 64 * 1024;
+/// No path is so long, in bytes.
+const MAX_PATH_BYTES: usize = 1 << 20;
+/// The pauses between two looks whether a command has ended: each is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LAST_PAUSE: Duration = Duration::from_millis(100);
 
 /// Where what is archived comes from.
 #[derive(Debug, Args)]
@@ -38,7 +49,8 @@ pub struct Options {
     #[arg(long, value_name = "M", value_parser = octal, default_value = "0660", hide_default_value = true)]
     stdin_mode: u32,
 
-    /// interpret PATH as a command and store its stdout. See also the section Reading from stdin below.
+    /// interpret PATH as a command and store its stdout as --stdin-name. If it fails, there is no archive; a command that is
+    /// piped to portaborg may fail unnoticed.
     #[arg(long)]
     content_from_command: bool,
 
@@ -55,7 +67,7 @@ pub struct Options {
     #[arg(long)]
     paths_from_shell_command: bool,
 
-    /// set path delimiter for --paths-from-stdin and --paths-from-command (default: \n)
+    /// set path delimiter for --paths-from-stdin, --paths-from-command and --paths-from-shell-command (default: \n)
     #[arg(long, value_name = "DELIM", default_value = r"\n", hide_default_value = true)]
     paths_delimiter: String,
 }
@@ -126,12 +138,25 @@ impl Options {
 }
 
 impl Inputs {
+    /// The only path, for a map of what is there.
+    pub fn only_path(&self) -> Result<&Path, Failure> {
+        Err(Failure::command(match &self.kind {
+            SourceKind::List { .. } => "--map cannot be used with --paths-from-*.",
+            SourceKind::Content(_) => "--map cannot be used with --content-from-command.",
+            SourceKind::Roots(roots) => match &**roots {
+                [root] if root == b"-" => "--map cannot be used with stdin input.",
+                [root] => return Ok(Path::new(OsStr::from_bytes(root))),
+                _ => "--map requires exactly one input path.",
+            },
+        }))
+    }
+
     /// Archives all of it.
     pub fn archive<S: Sink>(
         &self,
         walk: &mut Walk<'_>,
         collector: &mut Collector<'_, S>,
-        report: &Report<'_>,
+        report: &ArchiveReport<'_>,
     ) -> Result<(), Failure> {
         match &self.kind {
             SourceKind::Roots(roots) => {
@@ -149,14 +174,14 @@ impl Inputs {
                 for_each_path(list, delimiter, |path| walk.single(path, collector))
             }),
             SourceKind::Content(words) => with_output(Some(words), |content| {
-                let stored = collector.pipe(&self.pipe, &mut Reader::Plain(content))?;
+                let stored = collector.pipe(&self.pipe, &mut Reader::Pipe(content))?;
                 stored.map_err(Failure::error)
             }),
         }
     }
 
     /// Shows all that would be archived.
-    pub fn show(&self, walk: &mut Walk<'_>, dry_run: &mut DryRun, report: &Report<'_>) -> Result<(), Failure> {
+    pub fn show(&self, walk: &mut Walk<'_>, dry_run: &mut DryRun, report: &ArchiveReport<'_>) -> Result<(), Failure> {
         match &self.kind {
             SourceKind::Roots(roots) => {
                 for root in roots {
@@ -182,9 +207,9 @@ impl Inputs {
         &self,
         input: BorrowedFd<'_>,
         collector: &mut Collector<'_, S>,
-        report: &Report<'_>,
+        report: &ArchiveReport<'_>,
     ) -> Result<(), Failure> {
-        match collector.pipe(&self.pipe, &mut Reader::Plain(input))? {
+        match collector.pipe(&self.pipe, &mut Reader::Pipe(input))? {
             Ok(()) => report.count(Status::Pipe),
             Err(problem) => {
                 report.warn(&problem);
@@ -195,7 +220,7 @@ impl Inputs {
         Ok(())
     }
 
-    fn show_pipe(&self, dry_run: &mut DryRun, report: &Report<'_>) {
+    fn show_pipe(&self, dry_run: &mut DryRun, report: &ArchiveReport<'_>) {
         dry_run.files += 1; // its size is not known
         report.status(Status::Included, &self.pipe.name);
     }
@@ -209,20 +234,41 @@ fn with_output(
     let Some(words) = command else { return work(io::stdin().as_fd()) };
     let mut child = words.spawn()?;
     let output = child.stdout.take().expect("it is piped");
-    let worked = work(output.as_fd());
-    // A command that is not read to its end ends when it writes on.
-    drop(output);
-    let status = child.wait().map_err(|error| Failure::command(format_args!("Failed to execute command: {error}")))?;
-    worked?;
+    let ended = work(output.as_fd()).and_then(|()| end(&mut child));
+    let status = match ended {
+        Ok(status) => status,
+        Err(failure) => {
+            // It may have more to write, or something else to do. If it is gone already, all the better.
+            let _ = kill_process(Pid::from_child(&child), Signal::TERM);
+            return Err(failure);
+        }
+    };
     if status.success() {
         return Ok(());
     }
-    let code = status.code().map_or_else(|| status.to_string(), |code| code.to_string());
+    // As in Python, a signal is a negative code.
+    let code = status.code().or_else(|| status.signal().map(|signal| -signal)).unwrap_or_default();
     Err(Failure::command(format_args!("Command {} exited with status {code}", Repr(words.words[0].as_bytes()))))
 }
 
+/// Waits until a command ends that has closed its output.
+fn end(child: &mut Child) -> Result<ExitStatus, Failure> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let ended = child.try_wait();
+        let ended = ended.map_err(|error| Failure::command(format_args!("Failed to execute command: {error}")))?;
+        // A Ctrl-C is for the command, too, which may then have ended early.
+        interrupt::check()?;
+        if let Some(status) = ended {
+            return Ok(status);
+        }
+        interrupt::sleep(pause)?;
+        pause = (2 * pause).min(LAST_PAUSE);
+    }
+}
+
 impl Words {
-    /// Starts the command. Ctrl-C is for us: the command ends when nobody reads any more.
+    /// Starts the command.
     fn spawn(&self) -> Result<Child, Failure> {
         let mut command: Command = if self.with_shell {
             let mut shell = child::command("/bin/sh");
@@ -233,8 +279,11 @@ impl Words {
             command.args(&self.words[1..]);
             command
         };
-        command.stdout(Stdio::piped()).process_group(0);
-        command.spawn().map_err(|error| Failure::command(format_args!("Failed to execute command: {error}")))
+        command.stdout(Stdio::piped()).spawn().map_err(|error| {
+            let errno = Errno::from_io_error(&error).map(PythonError);
+            let why = errno.map_or_else(|| error.to_string(), |errno| errno.to_string());
+            Failure::command(format_args!("Failed to execute command: {why}: {}", Repr(self.words[0].as_bytes())))
+        })
     }
 }
 
@@ -247,7 +296,7 @@ fn for_each_path(
     let mut pending = Vec::new();
     let mut buffer = vec![0; LIST_BYTES];
     loop {
-        let count = read_on(|| rustix::io::read(list, &mut buffer[..])).map_err(|fault| match fault {
+        let count = Reader::Pipe(list).read(&mut buffer).map_err(|fault| match fault {
             Fault::End(failure) => failure,
             Fault::Object(cause) => Failure::error(format_args!("the list of paths: {cause}")),
         })?;
@@ -260,6 +309,9 @@ fn for_each_path(
         pending.drain(..from);
         if count == 0 {
             return if pending.is_empty() { Ok(()) } else { work(&pending) };
+        }
+        if pending.len() > MAX_PATH_BYTES {
+            return Err(Failure::error("the list of paths: there is no delimiter in more than a mebibyte"));
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Where `create` puts what the walk finds: chunks and items of the new archive.
 
 use crate::app::App;
-use crate::backup::{Fault, Input, Known, Sink};
-use crate::command::create::report::Report;
+use crate::backup::{Cause, Fault, Input, Known, Part, Sink};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::format::digest::Digest;
+use crate::output::archive_report::ArchiveReport;
+use crate::output::format::digest::{Digest, Hasher};
 use crate::repository::files_cache::{Content, FilesCache, Found};
 use crate::repository::session::{Held, Session};
 use crate::repository::writing::Writer;
@@ -39,7 +39,7 @@ pub struct ArchiveSink<'a, 's> {
     app: &'a App,
     session: &'s Session,
     held: &'a mut Held<'s>,
-    report: &'a Report<'a>,
+    report: &'a ArchiveReport<'a>,
     chunker: Chunker,
     digests: &'a [Digest],
     ahead: Ahead,
@@ -68,7 +68,7 @@ pub struct Parts<'a, 's> {
     /// What need not be read again.
     pub files: FilesCache,
     /// Hears of what is stored.
-    pub report: &'a Report<'a>,
+    pub report: &'a ArchiveReport<'a>,
     /// Cuts contents.
     pub chunker: Chunker,
     /// Digests that are made of whole contents.
@@ -107,6 +107,35 @@ impl<'a, 's> ArchiveSink<'a, 's> {
         Ok(())
     }
 
+    /// Cuts all of an input into chunks.
+    fn cut(
+        &mut self,
+        input: &mut dyn Input,
+        hashers: &mut [(Digest, Hasher)],
+        chunks: &mut Vec<ChunkEntry>,
+    ) -> Result<(), Fault> {
+        let mut offset = 0;
+        self.ahead.clear();
+        loop {
+            let began = Instant::now();
+            self.ahead.fill(self.chunker.max_size(), input)?;
+            if self.ahead.bytes().is_empty() {
+                return Ok(());
+            }
+            let len = self.chunker.cut(offset, self.ahead.bytes());
+            self.report.chunked(began.elapsed());
+            // Only the chunker for tests of failures has any.
+            let len = len.map_err(|_| Fault::Object(Cause::os("read")(Errno::IO)))?;
+            for (_, hasher) in &mut *hashers {
+                hasher.update(&self.ahead.bytes()[..len]);
+            }
+            chunks.push(self.add(len)?);
+            self.ahead.start += len;
+            offset += len as u64;
+            self.stay_alive()?;
+        }
+    }
+
     /// Adds the next chunk of a content, which lies at the front of what was read.
     fn add(&mut self, len: usize) -> Result<ChunkEntry, Failure> {
         let chunk = &self.ahead.buffer[self.ahead.start..self.ahead.start + len];
@@ -126,33 +155,25 @@ impl<'a, 's> ArchiveSink<'a, 's> {
 impl Sink for ArchiveSink<'_, '_> {
     type Content = Rc<Content>;
 
-    fn content(&mut self, input: &mut dyn Input) -> Result<Rc<Content>, Fault> {
+    fn content(&mut self, parts: Vec<Part<'_>>) -> Result<Rc<Content>, Fault> {
         let read_at = crate::backup::read::now();
-        let mut hashers: Vec<_> = self.digests.iter().map(|digest| (*digest, digest.hasher())).collect();
+        // What is not read can't be digested.
+        let has_digests = !self.digests.is_empty() && parts.iter().all(|part| matches!(part, Part::Read(_)));
+        let digests = if has_digests { self.digests } else { &[] };
+        let mut hashers: Vec<_> = digests.iter().map(|digest| (*digest, digest.hasher())).collect();
         let mut chunks = Vec::new();
-        let mut offset = 0;
-        self.ahead.clear();
-        loop {
-            let began = Instant::now();
-            self.ahead.fill(self.chunker.max_size(), input)?;
-            if self.ahead.bytes().is_empty() {
-                break;
+        for part in parts {
+            match part {
+                Part::Known(known) => chunks.extend_from_slice(known),
+                Part::Read(mut input) => self.cut(&mut *input, &mut hashers, &mut chunks)?,
             }
-            let len = self.chunker.cut(offset, self.ahead.bytes());
-            self.report.chunked(began.elapsed());
-            let fault = |_| Fault::Object(crate::backup::Cause::os("read")(Errno::IO));
-            let len = len.map_err(fault)?;
-            for (_, hasher) in &mut hashers {
-                hasher.update(&self.ahead.bytes()[..len]);
-            }
-            chunks.push(self.add(len)?);
-            self.ahead.start += len;
-            offset += len as u64;
-            self.stay_alive()?;
         }
         let digests = hashers.into_iter().map(|(digest, hasher)| (digest.name().into(), hasher.finish()));
-        let digests = (!self.digests.is_empty()).then(|| digests.collect());
-        Ok(Rc::new(Content { chunks, digests, read_at }))
+        Ok(Rc::new(Content { chunks, digests: has_digests.then(|| digests.collect()), read_at }))
+    }
+
+    fn has(&self, id: &ChunkId) -> bool {
+        self.writer.has(id)
     }
 
     fn known(&mut self, path: &[u8], state: &FileState) -> Known<Rc<Content>> {
@@ -166,8 +187,8 @@ impl Sink for ArchiveSink<'_, '_> {
         }
     }
 
-    fn memorize(&mut self, path: &[u8], state: &FileState, content: &Rc<Content>) {
-        self.files.remember(&self.session.keys, path, state, content);
+    fn memorize(&mut self, path: &[u8], state: &FileState, content: &Rc<Content>, is_read_only: bool) {
+        self.files.remember(&self.session.keys, path, state, content, is_read_only);
     }
 
     fn item(&mut self, mut item: Item, content: Option<Rc<Content>>) -> Result<(), Failure> {

@@ -8,7 +8,6 @@ use crate::output::prompt::{self, Question};
 use crate::output::stdout::print;
 use portaborg_core::id::RepositoryId;
 use portaborg_core::key::{PaperError, PaperReader};
-use std::io;
 
 /// Asks for the lines until all checksums match, and gives what the key holds; `None` if the user gives up.
 pub fn ask(app: &App, repository: RepositoryId) -> Result<Option<Vec<u8>>, Failure> {
@@ -53,5 +52,5 @@ fn ask_line<T>(
 fn wants_to_abort(app: &App) -> bool {
     let text = "Abort import? [yN]:";
     let question = Question { retry_text: Some(text), ..Question::new(text, "") };
-    question.ask(|_| None, &mut io::stdin().lock(), &app.log)
+    question.ask(&app.log)
 }

@@ -30,7 +30,6 @@ impl Folder {
 
     /// Removes the repository, and the folder if nothing else is in it; otherwise gives `false`. Symbolic links are removed,
     /// and what they point to is left alone.
-    #[expect(dead_code, reason = "`repo-delete` will call it")]
     pub fn destroy(&self) -> Result<bool, StoreError> {
         self.clear()?;
         let root = |error| store_error(error, String::new());

@@ -1,6 +1,7 @@
 //! What is left of writers that died (repository layer, sections 1.3 and 1.5).
 
 use super::{Folder, MAX_DEPTH, TEMPORARY_SUFFIX, is_missing, store_error};
+use crate::repository::permissions::Right;
 use portaborg_core::name::Namespace;
 use portaborg_core::store::StoreError;
 use std::fs;
@@ -11,11 +12,11 @@ use std::path::Path;
 const GUARDED: [Namespace; 4] = [Namespace::Archives, Namespace::Cache, Namespace::Index, Namespace::Packs];
 
 impl Folder {
-    /// Removes the temporary files of clients that were killed, which nothing else ever does, and gives their number and
+    /// Removes the temporary files of clients that were killed, which nothing else ever does, where it is permitted, and gives their number and
     /// their length in bytes. The caller holds an exclusive lock.
     pub fn remove_leftovers(&self) -> Result<(u64, u64), StoreError> {
         let mut removed = (0, 0);
-        for namespace in GUARDED {
+        for namespace in GUARDED.into_iter().filter(|namespace| self.permissions.allow(*namespace, Right::Delete)) {
             match remove_below(&self.root.join(namespace.name()), 0, &mut removed) {
                 Err(error) if !is_missing(&error) => return Err(store_error(error, namespace.name().into())),
                 _ => {}
