@@ -312,6 +312,18 @@ fn tail(text: &str) -> String {
 /// children that ended, so each command gets a parent of its own.
 pub const MEASURE: &str = "--measure-one-command";
 
+/// For the beginning of a program whose commands are run by [`Call::run`]: whether this process is only a measuring parent,
+/// and now done.
+#[must_use]
+pub fn has_measured() -> bool {
+    let mut args = std::env::args_os().skip(1).peekable();
+    let measures = args.peek().is_some_and(|first| first == MEASURE);
+    if measures {
+        measure(args.skip(1));
+    }
+    measures
+}
+
 /// Runs `PROGRAM ARGS...` under an address-space limit and writes exit code and peak memory to REPORT.
 /// Arguments after [`MEASURE`]: `REPORT PROGRAM ARGS...`.
 pub fn measure(mut args: impl Iterator<Item = OsString>) {

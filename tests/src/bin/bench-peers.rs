@@ -9,12 +9,16 @@ use std::time::Instant;
 use portaborg_tests::client::{Client, Pair};
 use portaborg_tests::dice::Dice;
 use portaborg_tests::peers;
+use portaborg_tests::program::has_measured;
 use portaborg_tests::scratch::Scratch;
 
 const ROUNDS: usize = 3;
 const FILES: u64 = 50_000;
 
 fn main() -> ExitCode {
+    if has_measured() {
+        return ExitCode::SUCCESS;
+    }
     let files = std::env::args().nth(1).and_then(|files| files.parse().ok()).unwrap_or(FILES);
     let scratch = Scratch::new("bench");
     let (folder, repository) = (scratch.folder("source"), scratch.path().join("repository"));
