@@ -51,6 +51,15 @@ pub fn store_hash(stored: &[u8]) -> StoreHash {
     StoreHash(blake3::hash(stored).into())
 }
 
+/// The same for bytes that lie in several pieces.
+pub fn store_hash_of<P: AsRef<[u8]>>(pieces: &[P]) -> StoreHash {
+    let mut hasher = blake3::Hasher::new();
+    for piece in pieces {
+        hasher.update(piece.as_ref());
+    }
+    StoreHash(hasher.finalize().into())
+}
+
 /// SHA-256 of `parts`, one after another: the rule by which keys derive from keys (repository layer, section 3.8).
 pub(crate) fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = Sha256::new();
