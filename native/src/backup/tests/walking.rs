@@ -155,7 +155,8 @@ fn single_objects_are_neither_entered_nor_followed() {
     tree.file("t/f", "x");
     tree.symlink("l", "t");
     let (run, record, mut memory) = (Run { patterns: "! *", ..Run::default() }, Record::default(), Memory::default());
-    let mut collector = Collector::new(&run.selection, &run.reading, &record, &mut memory);
+    let order = Order::new(&record);
+    let mut collector = Collector::new(&run.selection, &run.reading, &order, &mut memory);
     let mut walk = Walk::new(&run.walk, run.matcher(), &record);
     for path in ["t", "t/./f", "l", "absent"] {
         walk.single(tree.at(path).as_os_str().as_bytes(), &mut collector).unwrap();
