@@ -43,6 +43,14 @@ pub struct Tuning {
     /// Threads that authenticate, decompress and verify chunks (`BORG_EXTRACT_WORKERS`); 0 and 1 are for working serially.
     /// If it isn't set, as many as there are, and no more than four.
     pub extract_workers: Option<usize>,
+    /// Threads that read, hash, compress and seal what goes into an archive (`BORG_CREATE_WORKERS`); 0 and 1 are for working
+    /// serially. If it isn't set, as many as there are.
+    pub create_workers: Option<usize>,
+    /// What may be read and not sealed while an archive is made, in bytes of plaintext. Two packs come on top of it: one that
+    /// is filled, and one that is stored.
+    ///
+    /// 32 MiB are two parts of a large file, or what a dozen threads read of small ones.
+    pub create_bytes: usize,
     /// How many chunks may be in flight for each thread that works on them: one in work, and one ready for it.
     pub look_ahead_per_worker: usize,
     /// What the chunks in flight may take together, in bytes of the longer of plaintext and object. One chunk is let in
@@ -91,6 +99,8 @@ impl Tuning {
             zstd_overlap_log: 7,
             zstd_workers: None,
             extract_workers: None,
+            create_workers: None,
+            create_bytes: 32 << 20,
             look_ahead_per_worker: 2,
             window_bytes: 64 << 20,
         }
@@ -128,6 +138,17 @@ impl Tuning {
     /// number of zstd workers, it is divided by them.
     pub fn seal_threads(&self) -> usize {
         (self.threads / self.zstd_workers.unwrap_or(1).max(1)).max(1)
+    }
+
+    /// How many threads make an archive, at least 1: then it is the caller.
+    pub fn create_threads(&self) -> usize {
+        self.create_workers.unwrap_or(self.seal_threads()).max(1)
+    }
+
+    /// How many jobs of `bytes` may be begun and not done while so many `threads` make an archive: for each what it works on
+    /// and what comes next; at least 2.
+    pub fn create_jobs(&self, threads: usize, bytes: usize) -> usize {
+        (2 * threads + 1).min(2 * self.create_bytes / bytes.max(1)).max(2)
     }
 
     /// How many chunks are authenticated, decompressed and verified at once, at least 1: then by the caller.

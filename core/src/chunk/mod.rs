@@ -98,6 +98,12 @@ impl Chunker {
         }
     }
 
+    /// Whether the same input is always cut alike, so that several chunkers can share the inputs of one repository: all but
+    /// `fail`, which counts. Of such, a cut before the end of `ahead` is right also if `ahead` was too short.
+    pub fn is_pure(&self) -> bool {
+        !matches!(self.algorithm, Algorithm::Fail(_))
+    }
+
     /// Length of the next chunk, in bytes: 1 to [`max_size`](Chunker::max_size).
     ///
     /// `ahead` is what comes next: `max_size` bytes or more, or else all that is left. It is never empty, since there is

@@ -119,6 +119,15 @@ impl Tree<'_> {
     }
 }
 
+/// The same for bytes that lie in several pieces.
+pub fn store_hash_of<P: AsRef<[u8]>>(pieces: &[P]) -> StoreHash {
+    let mut hasher = blake3::Hasher::new();
+    for piece in pieces {
+        hasher.update(piece.as_ref());
+    }
+    StoreHash(hasher.finalize().into())
+}
+
 /// SHA-256 of `parts`, one after another: the rule by which keys derive from keys (repository layer, section 3.8).
 pub(crate) fn sha256(parts: &[&[u8]]) -> [u8; 32] {
     let mut hasher = Sha256::new();
@@ -172,7 +181,7 @@ mod tests {
             idle in 0..5_usize,
             key: [u8; 32],
         ) {
-            let data: Vec<u8> = (0..len).map(|at| (at * at / 8) as u8).collect();
+            let data: Vec<u8> = (0..len).map(|at| ((at * at) >> 3) as u8).collect();
             let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(len + 1)).chain([0, len]).collect();
             cuts.sort();
             let parts: Vec<&[u8]> = cuts.windows(2).map(|cut| &data[cut[0]..cut[1]]).collect();

@@ -14,7 +14,7 @@ mod suite;
 pub use argon2::Algorithm as Argon2Algorithm;
 pub use envelope::EnvelopeError;
 pub(crate) use hash::sha256;
-pub use hash::{IdHash, store_hash, store_hash_on};
+pub use hash::{IdHash, store_hash, store_hash_of, store_hash_on};
 pub use kdf::{Argon2Params, Kdf, KdfError, NEW_KEYS, WEAKENED, unwrap_secret, wrap_secret};
 pub use keys::{CRYPT_KEY_BYTES, ID_KEY_BYTES, Keys, SECRET_BYTES};
 pub use sealer::{OCB_SESSION_BLOCKS, Sealer, Ticket};
