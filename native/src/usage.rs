@@ -2,13 +2,15 @@
 
 use crate::cli::{self, Cli};
 use crate::command::{
-    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate, repo_compress,
-    repo_create, repo_delete, repo_info, repo_list, undelete, version,
+    benchmark, break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate,
+    repo_compress, repo_create, repo_delete, repo_info, repo_list, undelete, version,
 };
 use crate::options::common::Common;
 use crate::output::stdout::print;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgAction, Args, Command, CommandFactory, FromArgMatches};
+use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Exit code of a command line that makes no sense.
@@ -28,7 +30,6 @@ const TAKES_HYPHENS: [&str; 4] = ["format", "pattern", "exclude", "match_archive
 /// Commands and options that people know from Borg and will look for.
 const NOT_YET: &[&str] = &[
     "analyze",
-    "benchmark",
     "completion",
     "copy",
     "diff",
@@ -54,9 +55,8 @@ const NOT_YET: &[&str] = &[
 
 /// The command line of this process. Without a command to run, what is to be said has been said, and there is an exit code.
 pub fn parse() -> Result<(Common, cli::Command), ExitCode> {
-    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    match parsed {
-        Ok(Cli { common, command: Some(command), .. }) => Ok((common, command)),
+    match parse_line(env::args_os()) {
+        Ok((common, Some(command))) => Ok((common, command)),
         Ok(_) => Err(exit(print(&command().render_help().to_string()).is_ok())),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             Err(exit(error.print().is_ok()))
@@ -66,6 +66,15 @@ pub fn parse() -> Result<(Common, cli::Command), ExitCode> {
             Err(ExitCode::from(USAGE_ERROR))
         }
     }
+}
+
+/// Another command line, the program's name first. It may have no command.
+pub fn parse_line(
+    line: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<(Common, Option<cli::Command>), clap::Error> {
+    let matches = command().try_get_matches_from(line)?;
+    let Cli { common, command, .. } = Cli::from_arg_matches(&matches)?;
+    Ok((common, command))
 }
 
 /// The program's commands and options.
@@ -100,6 +109,12 @@ pub fn command() -> Command {
                 .mut_subcommand("remove", described::<key::RemoveOptions>)
                 .mut_subcommand("list", described::<key::ListOptions>)
                 .mut_subcommand("change-location", described::<key::ChangeLocationOptions>)
+        })
+        .mut_subcommand("benchmark", |benchmark| {
+            described::<benchmark::Options>(benchmark)
+                .mut_subcommand("cpu", described::<benchmark::CpuOptions>)
+                .mut_subcommand("crud", described::<benchmark::CrudOptions>)
+                .mut_subcommand("thresholds", described::<benchmark::ThresholdsOptions>)
         })
         .mut_subcommand("break-lock", described::<break_lock::Options>)
         .mut_subcommand("version", described::<version::Options>)

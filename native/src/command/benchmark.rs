@@ -2,10 +2,15 @@
 
 mod corpus;
 mod cpu;
+mod crud;
 mod legacy;
 mod report;
+mod test_files;
+mod thresholds;
 
 pub use cpu::CpuOptions;
+pub use crud::CrudOptions;
+pub use thresholds::ThresholdsOptions;
 
 use crate::app::App;
 use crate::command::help;
@@ -23,12 +28,18 @@ pub struct Options {
 enum Command {
     /// benchmarks Borg CPU-bound operations
     Cpu(CpuOptions),
+    /// benchmarks Borg CRUD (create, extract, update, delete).
+    Crud(CrudOptions),
+    /// finds from which sizes on several threads are faster than one, on this machine
+    Thresholds(ThresholdsOptions),
 }
 
 /// Runs a benchmark.
 pub fn run(app: &App, options: &Options, describe: fn() -> clap::Command) -> Result<(), Failure> {
     match &options.command {
         Some(Command::Cpu(options)) => cpu::run(app, options),
+        Some(Command::Crud(options)) => crud::run(app, options),
+        Some(Command::Thresholds(options)) => thresholds::run(app, options),
         None => help::of_command("benchmark", describe()),
     }
 }

@@ -319,7 +319,7 @@ fn keys(suite: Suite, key: [u8; 32]) -> Keys {
     Keys::new(suite, crypt_key, key, 0)
 }
 
-fn id_keys(id_hash: IdHash, key: [u8; 32]) -> Keys {
+pub(super) fn id_keys(id_hash: IdHash, key: [u8; 32]) -> Keys {
     keys(Suite { mode: Mode::Authenticated, id_hash }, key)
 }
 
