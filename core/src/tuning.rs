@@ -1,24 +1,175 @@
 //! Facts of speed: changing one breaks nothing. Sizes are compared with these numbers here and nowhere else.
+//!
+//! Two levels of parallelism never stack. While every thread has a chunk of its own, helpers inside a chunk would only fight
+//! with the others; they are for the time when fewer chunks are ready than threads are idle: the last chunks, a file of one
+//! chunk, a pack's hash. So whoever asks for helpers tells how many threads are *idle*: without work, and not the one that
+//! asks. Only `BORG_ZSTD_MT_WORKERS` turns it around: then every large chunk has so many threads, and fewer chunks are worked
+//! on at once.
 
-/// Numbers that decide how work is done, never what comes out of it.
+/// Numbers that decide how work is done, never what is read or restored. (libzstd's payloads differ with its workers; their
+/// plaintexts don't.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tuning {
+    /// Threads that may work at once: the processors that the program may use, at least 1.
+    pub threads: usize,
     /// How much of a pack is read at once, in bytes, where its objects are wanted one after another.
     ///
     /// Restoring 50,000 files of 1.5 KB takes 170 reads so, instead of one for each file.
     pub read_ahead_bytes: usize,
+    /// From how many bytes on several threads may hash one input with BLAKE3 (`BORG_BLAKE3_MT_THRESHOLD`, in KiB).
+    ///
+    /// Starting them costs tens of microseconds, as much as one thread takes for 100 KiB; and the tree of a length that is
+    /// no power of two is split unevenly. 256 KiB was the smallest size that never lost on 12 cores (command
+    /// line, section 6.4).
+    pub blake3_threads_from_bytes: usize,
+    /// From how many bytes on several threads may compress one chunk with zstd: where it becomes more than one job and a
+    /// half, so that a second worker has something to do.
+    pub zstd_workers_from_bytes: usize,
+    /// What one of libzstd's workers compresses on its own, in bytes. By default it would be four times the window, more than
+    /// any chunk, and there would be no second job. 512 KiB is the least that libzstd takes.
+    ///
+    /// libzstd silently raises it to the *overlap*, the part of the window that a job takes over from the one before: an
+    /// eighth of the window up to level 5, a quarter up to level 15, a half up to level 18, and all of it from 19 on. So a
+    /// job has 512 KiB up to level 8 and 1 MiB or more from there on.
+    pub zstd_job_bytes: usize,
+    /// Workers for each chunk that is large enough (`BORG_ZSTD_MT_WORKERS`); 0 and 1 are for none. If it isn't set, idle
+    /// threads are taken.
+    pub zstd_workers: Option<usize>,
+    /// Threads that authenticate, decompress and verify chunks (`BORG_EXTRACT_WORKERS`); 0 and 1 are for working serially.
+    /// If it isn't set, as many as there are, and no more than four.
+    pub extract_workers: Option<usize>,
+    /// How many chunks may be in flight for each thread that works on them: one in work, and one ready for it.
+    pub look_ahead_per_worker: usize,
+    /// What the chunks in flight may take together, in bytes of the longer of plaintext and object. One chunk is let in
+    /// whatever its size.
+    ///
+    /// 64 MiB are eight of the longest chunks of the default chunker: the look-ahead of four workers.
+    pub window_bytes: usize,
 }
+
+/// No more than so many workers for one chunk, and for extraction: most chunks have 2 to 4 MiB, and storage is rarely faster.
+const MAX_WORKERS: usize = 4;
+
+/// The highest level of zstd at which a chunk is worth splitting. From 19 on a job takes over the whole window of the one
+/// before, so chunks up to 8 MiB would be one job, compressed by a worker while its caller waits.
+const LAST_SPLIT_LEVEL: i32 = 18;
 
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { read_ahead_bytes: 1 << 20 }
+        Tuning::new(1)
     }
 }
 
 impl Tuning {
+    /// What nobody has asked to be different, for so many `threads`.
+    pub fn new(threads: usize) -> Self {
+        Tuning {
+            threads: threads.max(1),
+            read_ahead_bytes: 1 << 20,
+            blake3_threads_from_bytes: 256 << 10,
+            zstd_workers_from_bytes: 768 << 10,
+            zstd_job_bytes: 512 << 10,
+            zstd_workers: None,
+            extract_workers: None,
+            look_ahead_per_worker: 2,
+            window_bytes: 64 << 20,
+        }
+    }
+
     /// How many bytes to read for an object of `object_bytes`. `follows` tells whether the last one lay before it in the same
     /// pack: then what comes after it will be wanted next.
     pub fn read_bytes(&self, object_bytes: usize, follows: bool) -> usize {
         if follows { object_bytes.max(self.read_ahead_bytes) } else { object_bytes }
+    }
+
+    /// How many threads hash an input of `bytes` with BLAKE3, the caller among them: at least 1.
+    pub fn hash_threads(&self, bytes: usize, idle: usize) -> usize {
+        if bytes < self.blake3_threads_from_bytes { 1 } else { self.threads.min(1 + idle) }
+    }
+
+    /// How many of libzstd's workers compress a chunk of `bytes` at `level`, while the caller waits: at least 2, or else 0
+    /// for none, so that the caller compresses it.
+    pub fn zstd_workers(&self, bytes: usize, level: i32, idle: usize) -> usize {
+        if bytes < self.zstd_workers_from_bytes || level > LAST_SPLIT_LEVEL {
+            return 0;
+        }
+        let workers = self.zstd_workers.unwrap_or(self.threads.min(1 + idle).min(MAX_WORKERS));
+        if workers > 1 { workers } else { 0 }
+    }
+
+    /// How many of libzstd's workers compress one long stream, as a tar file is: all threads, if nothing is asked for.
+    /// 0 for none.
+    pub fn zstd_stream_workers(&self) -> usize {
+        let workers = self.zstd_workers.unwrap_or(self.threads);
+        if workers > 1 { workers } else { 0 }
+    }
+
+    /// How many chunks are hashed, compressed and sealed at once, at least 1: one for each thread. Where chunks have a set
+    /// number of zstd workers, it is divided by them.
+    pub fn seal_threads(&self) -> usize {
+        (self.threads / self.zstd_workers.unwrap_or(1).max(1)).max(1)
+    }
+
+    /// How many chunks are authenticated, decompressed and verified at once, at least 1: then by the caller.
+    pub fn extract_threads(&self) -> usize {
+        self.extract_workers.unwrap_or(self.threads.min(MAX_WORKERS)).max(1)
+    }
+
+    /// How many chunks may be in flight while so many `threads` work on them; at least 1, which is none ahead.
+    pub fn look_ahead(&self, threads: usize) -> usize {
+        if threads <= 1 { 1 } else { threads.saturating_mul(self.look_ahead_per_worker) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: usize = 1024;
+
+    #[test]
+    fn long_inputs_are_hashed_by_idle_threads() {
+        let tuning = Tuning::new(8);
+        let threads = [(0, 7), (256 * KIB - 1, 7), (256 * KIB, 0), (256 * KIB, 1), (256 * KIB, 7), (64 << 20, 99)]
+            .map(|(bytes, idle)| tuning.hash_threads(bytes, idle));
+        assert_eq!(threads, [1, 1, 1, 2, 8, 8]);
+        let always = Tuning { blake3_threads_from_bytes: 0, ..tuning };
+        assert_eq!([always.hash_threads(1, 3), always.hash_threads(1, 0)], [4, 1]);
+        assert_eq!(Tuning::new(1).hash_threads(1 << 20, 5), 1);
+    }
+
+    #[test]
+    fn large_chunks_are_compressed_by_idle_threads() {
+        let tuning = Tuning::new(8);
+        let large = 768 * KIB;
+        let workers = |bytes, level, idle| tuning.zstd_workers(bytes, level, idle);
+        assert_eq!([workers(large - 1, 3, 7), workers(large, 3, 7)], [0, 4]);
+        assert_eq!([0, 1, 2, 3, 4].map(|idle| workers(large, 3, idle)), [0, 2, 3, 4, 4]);
+        assert_eq!([-128, -4, 0, 18, 19, 22].map(|level| workers(8 << 20, level, 7)), [4, 4, 4, 4, 0, 0]);
+        assert_eq!(Tuning::new(2).zstd_workers(large, 3, 7), 2);
+        assert_eq!(Tuning::new(1).zstd_workers(large, 3, 7), 0);
+    }
+
+    #[test]
+    fn a_set_number_of_zstd_workers_narrows_what_is_around_them() {
+        let with = |workers| Tuning { zstd_workers: workers, ..Tuning::new(8) };
+        let inner = |workers, idle| with(workers).zstd_workers(768 * KIB, 3, idle);
+        for (set, wanted) in [(0, 0), (1, 0), (2, 2), (6, 6), (12, 12)] {
+            assert_eq!([inner(Some(set), 0), inner(Some(set), 7)], [wanted, wanted]);
+            assert_eq!(with(Some(set)).zstd_stream_workers(), wanted);
+            assert_eq!(with(Some(set)).zstd_workers(768 * KIB - 1, 3, 7), 0);
+            assert_eq!(with(Some(set)).zstd_workers(768 * KIB, 19, 7), 0);
+        }
+        let outer = [None, Some(0), Some(1), Some(2), Some(3), Some(8), Some(99)].map(|set| with(set).seal_threads());
+        assert_eq!(outer, [8, 8, 8, 4, 2, 1, 1]);
+        assert_eq!([1, 2, 12].map(|threads| Tuning::new(threads).zstd_stream_workers()), [0, 2, 12]);
+    }
+
+    #[test]
+    fn extraction_has_four_workers_or_as_many_as_are_set() {
+        assert_eq!([0, 1, 2, 4, 64].map(|threads| Tuning::new(threads).extract_threads()), [1, 1, 2, 4, 4]);
+        let set = |workers| Tuning { extract_workers: Some(workers), ..Tuning::new(2) };
+        assert_eq!([0, 1, 2, 8].map(|workers| set(workers).extract_threads()), [1, 1, 2, 8]);
+        assert_eq!([0, 1, 2, 8, usize::MAX].map(|threads| set(0).look_ahead(threads)), [1, 1, 4, 16, usize::MAX]);
     }
 }

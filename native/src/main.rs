@@ -17,6 +17,8 @@ mod output;
 mod repository;
 mod restore;
 mod status;
+#[expect(dead_code, reason = "its callers come with the pipelines")]
+mod tuning;
 mod usage;
 
 use app::App;
