@@ -10,13 +10,17 @@
 //! | [`fixture`] | the fixtures: found by name, unpacked with their times |
 //! | [`scratch`] | folders of their own that vanish again |
 //! | [`program`] | one run of a program: environment, limits, what it did |
+//! | [`client`] | a program at work on one repository, and both of them |
 //! | [`peers`] | where the real client is |
 //! | [`tree`] | everything a folder holds, to compare |
+//! | [`census`] | what lies in a repository, by type |
+//! | [`source`] | a tree to back up, with one of everything |
+//! | [`dice`] | chance that can be repeated |
+//! | [`kills`] | kills at random moments, and what is there after them |
 //! | [`bare`] | core without std |
 //! | [`acl`] | ACLs as text and as the kernel keeps them |
 //! | [`machine`] | what this machine can keep, and its users' names |
 //! | [`items`] | items against `list` and `extract` |
-//! | [`dice`] | chance that can be repeated |
 //! | [`recording`] | a store that writes down what is done to it, and the states that a crash may leave |
 //! | [`writing`] | create and compact through core, over such a store |
 //! | [`trace`] | the system calls by which a program changes files |
@@ -24,16 +28,20 @@
 
 pub mod acl;
 pub mod bare;
+pub mod census;
+pub mod client;
 pub mod dice;
 pub mod expected;
 pub mod fixture;
 pub mod harness;
 pub mod items;
+pub mod kills;
 pub mod machine;
 pub mod peers;
 pub mod program;
 pub mod recording;
 pub mod scratch;
+pub mod source;
 pub mod trace;
 pub mod tree;
 pub mod writing;

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -33,9 +33,16 @@ impl Program {
     /// The program under test: `PORTABORG`, else built from this workspace with the profile of the tests.
     #[must_use]
     pub fn portaborg() -> Self {
-        let path = std::env::var_os("PORTABORG").map_or_else(build, PathBuf::from);
+        static PATH: OnceLock<PathBuf> = OnceLock::new();
+        let path = PATH.get_or_init(|| std::env::var_os("PORTABORG").map_or_else(build, PathBuf::from));
         assert!(path.exists(), "{} is not there", path.display());
-        Self { path, patience: 2 * TIME_LIMIT }
+        Self { path: path.clone(), patience: 2 * TIME_LIMIT }
+    }
+
+    /// The same program, not stopped before a slow machine is done with much work.
+    #[must_use]
+    pub fn patient(self) -> Self {
+        Self { patience: 12 * TIME_LIMIT, ..self }
     }
 
     /// A real client.
@@ -161,6 +168,19 @@ impl Call {
     #[must_use]
     pub fn words(&self) -> String {
         self.args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The command without the measuring parent, so that signals reach it: nothing to read, what it prints is kept in
+    /// pipes.
+    #[must_use]
+    pub fn command(self) -> Command {
+        let base = self.base.expect("a command that is not waited for has a place for its files");
+        let mut command = Command::new(&self.program.path);
+        command.args(&self.args).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", &base).env("BORG_BASE_DIR", &base).envs(self.environment);
+        command.current_dir(self.folder.as_deref().unwrap_or(&base));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
     }
 
     /// Runs it to its end, or until the patience with it ends.

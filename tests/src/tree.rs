@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr};
 use std::fs;
+use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -49,6 +50,12 @@ pub struct Node {
 /// Reads a folder with all that is below it, following no link.
 #[must_use]
 pub fn read(folder: &Path) -> Tree {
+    read_without(folder, &[])
+}
+
+/// The same, without some of the names that lie directly in the folder.
+#[must_use]
+pub fn read_without(folder: &Path, left_out: &[&str]) -> Tree {
     let mut tree = Tree::new();
     let mut inodes = BTreeMap::new();
     let mut to_do = vec![b".".to_vec()];
@@ -59,6 +66,9 @@ pub fn read(folder: &Path) -> Tree {
         if stat.is_dir() {
             for entry in fs::read_dir(&full).into_iter().flatten().flatten() {
                 let name = entry.file_name().into_vec();
+                if path == b"." && left_out.iter().any(|out| out.as_bytes() == name) {
+                    continue;
+                }
                 to_do.push(if path == b"." { name } else { [&path[..], b"/", &name].concat() });
             }
         } else if stat.nlink() > 1 {
@@ -70,8 +80,7 @@ pub fn read(folder: &Path) -> Tree {
     for (path, node) in &mut tree {
         let full = folder.join(OsStr::from_bytes(path));
         if node.size.is_some() {
-            let sha256 = fs::read(&full).map(|content| to_hex(&Sha256::digest(&content)));
-            node.sha256 = Some(sha256.unwrap_or_else(|error| error.to_string()));
+            node.sha256 = Some(sha256(&full).unwrap_or_else(|error| error.to_string()));
         }
         if node.mode & 0o170_000 == 0o120_000 {
             node.target = fs::read_link(&full).ok().map(|target| target.into_os_string().into_vec());
@@ -86,6 +95,17 @@ pub fn read(folder: &Path) -> Tree {
         }
     }
     tree
+}
+
+fn sha256(full: &Path) -> io::Result<String> {
+    let mut file = fs::File::open(full)?;
+    let (mut hash, mut piece) = (Sha256::new(), vec![0; 128 << 10]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(to_hex(&hash.finalize())),
+            len => hash.update(&piece[..len]),
+        }
+    }
 }
 
 fn look_at(full: &Path, stat: &fs::Metadata) -> Node {

@@ -75,6 +75,9 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     app.info("Computing object IDs used by archives...");
     let live = collection.analyse(&mut reader, &mut sealer, &mut held)?;
     collection.soft_deleted(&mut reader, &mut held)?;
+    if !options.dry_run {
+        remove_leftovers(app, &session)?;
+    }
     collection.compact(&mut reader, &mut sealer, &mut held, live.len())?;
     if !options.dry_run {
         interrupt::check()?;
@@ -343,6 +346,19 @@ pub fn tell_problem(app: &App, problem: &PackProblem) {
     } else {
         app.warning(&format!("{problem}."));
     }
+}
+
+/// Removes what clients left that were killed while they wrote: no listing shows it, and it takes space for ever.
+fn remove_leftovers(app: &App, session: &Session) -> Result<(), Failure> {
+    let removed = session.repository.store.0.remove_leftovers();
+    match removed.map_err(|error| Failure::store(error, &session.location))? {
+        (0, _) => {}
+        (files, bytes) => {
+            let bytes = app.units().display(bytes);
+            app.info(&format!("Removed {files} unfinished files of interrupted clients, freeing {bytes}."));
+        }
+    }
+    Ok(())
 }
 
 /// Removes files caches of series that are no more.

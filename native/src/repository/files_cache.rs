@@ -119,7 +119,7 @@ impl FilesCache {
         let place = dirs::cache(id);
         let suffix = env::var("BORG_FILES_CACHE_SUFFIX").unwrap_or_default();
         let file = file_name(series.name, &suffix);
-        let config = load_config(app, &place, id)?;
+        let config = load_config(app, &place, id);
         let mut cache = FilesCache { mode, files: HashMap::new(), newest: None, place, file, config };
         if !mode.is_kept() {
             return Ok(cache);
@@ -304,10 +304,10 @@ impl Settled {
 }
 
 /// Reads what the cache folder says of its files; a folder that is not there is made, and one that makes no sense is made
-/// anew.
-fn load_config(app: &App, place: &Path, repository: RepositoryId) -> Result<CacheConfig, Failure> {
+/// anew. Where that can't be done, all files are read, which is no reason to make no archive.
+fn load_config(app: &App, place: &Path, repository: RepositoryId) -> CacheConfig {
     match fs::read_to_string(place.join("config")).map(|text| CacheConfig::parse(&text)) {
-        Ok(Ok(config)) if config.repository == repository => return Ok(config),
+        Ok(Ok(config)) if config.repository == repository => return config,
         Ok(Ok(_)) => {
             app.warning(&format!("The cache in {} is another repository's; it is made anew.", place.display()))
         }
@@ -315,7 +315,10 @@ fn load_config(app: &App, place: &Path, repository: RepositoryId) -> Result<Cach
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => app.warning(&format!("The cache in {} can not be read: {error}", place.display())),
     }
-    create_cache(place, repository)
+    create_cache(place, repository).unwrap_or_else(|failure| {
+        app.warning(&failure.text);
+        CacheConfig::new(repository)
+    })
 }
 
 /// Makes the cache folder of a repository, with nothing in it.

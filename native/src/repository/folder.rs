@@ -2,6 +2,7 @@
 
 mod create;
 mod destroy;
+mod leftovers;
 
 pub use create::Made;
 
