@@ -65,7 +65,7 @@
 //! | 1 transforms: bytes to bytes, texts | [`chunk`] [`codec`] [`crypto`] [`ini`] [`msgpack`] [`text`] |
 //! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`files_cache`] [`index`] [`input_map`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`references`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
-//! | 4 doing | [`check`] [`compact`] [`repo`] |
+//! | 4 doing | [`check`] [`compact`] [`extract`] [`repo`] |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -112,4 +112,5 @@ pub mod store;
 
 pub mod check;
 pub mod compact;
+pub mod extract;
 pub mod repo;

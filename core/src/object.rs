@@ -14,6 +14,7 @@ use crate::id::ChunkId;
 use crate::limits::MAX_DATA_SIZE;
 use crate::msgpack::{MsgpackError, Reader};
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// What every object begins with.
 pub const MAGIC: &[u8; 8] = b"BORG_OBJ";
@@ -200,6 +201,18 @@ impl<'k> Opener<'k> {
         plaintext: &mut Vec<u8>,
     ) -> Result<ObjectMeta, ObjectError> {
         plaintext.clear();
+        let (meta, payload) = self.decrypt(stored, id, wanted)?;
+        self.decompress(&meta, &stored[payload], plaintext)?;
+        Ok(meta)
+    }
+
+    /// Authenticates and decrypts an object in place. Gives its metadata, and where its payload lies now, without padding.
+    pub fn decrypt(
+        &mut self,
+        stored: &mut [u8],
+        id: ChunkId,
+        wanted: Option<ObjectType>,
+    ) -> Result<(ObjectMeta, Range<usize>), ObjectError> {
         let header = Header::parse(stored)?;
         if header.total() != stored.len() as u64 {
             return Err(ObjectError::Length { claimed: header.total(), found: stored.len() });
@@ -211,11 +224,20 @@ impl<'k> Opener<'k> {
         let (head, rest) = stored.split_at_mut(HEADER_BYTES);
         let envelope = &mut rest[header.meta_size as usize..];
         let payload = self.keys.open(&mut self.sessions, envelope, &context(head, b'D'), &id.0);
-        let payload = payload.map_err(ObjectError::DataEnvelope)?;
-        let Payload { algorithm, size, csize, psize, .. } = meta.payload;
-        let payload = &payload[..psize.unwrap_or(csize)];
-        self.engine.decode(algorithm, payload, size, &mut self.scratch, plaintext)?;
-        Ok(meta)
+        let padded = payload.map_err(ObjectError::DataEnvelope)?.len();
+        let start = stored.len() - padded;
+        Ok((meta, start..start + meta.payload.psize.unwrap_or(meta.payload.csize)))
+    }
+
+    /// Decompresses what [`Opener::decrypt`] gave into `plaintext`, which is empty on an error.
+    pub fn decompress(
+        &mut self,
+        meta: &ObjectMeta,
+        payload: &[u8],
+        plaintext: &mut Vec<u8>,
+    ) -> Result<(), ObjectError> {
+        let Payload { algorithm, size, .. } = meta.payload;
+        Ok(self.engine.decode(algorithm, payload, size, &mut self.scratch, plaintext)?)
     }
 
     /// Requires that `plaintext` is what `id` stands for. Keys that can't verify accept anything.

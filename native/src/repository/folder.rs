@@ -18,13 +18,16 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Objects lie at most this deep below their namespace; what lies deeper is none.
 const MAX_DEPTH: usize = 3;
 /// What is being written, and what was when a writer died.
 const TEMPORARY_SUFFIX: &str = "tmp";
+
+/// Packs that are kept open.
+const RECENT_FILES: usize = 8;
 
 /// A repository in a local folder.
 pub type LocalRepository = Repository<Ready<Folder>>;
@@ -33,8 +36,8 @@ pub type LocalRepository = Repository<Ready<Folder>>;
 #[derive(Debug)]
 pub struct Folder {
     root: PathBuf,
-    /// The file read last: packs are read piece by piece.
-    last: Mutex<Option<(Key, File)>>,
+    /// Packs that were read of late, the last one in front: they are read piece by piece, by several threads.
+    recent: Mutex<Vec<(Key, Arc<File>)>>,
     permissions: Permissions,
     /// Folders whose names changed since the last [`BlockingStoreMut::sync`].
     unsynced: Mutex<BTreeSet<PathBuf>>,
@@ -47,7 +50,7 @@ impl Folder {
         if fs::metadata(root)?.is_dir() {
             Ok(Folder {
                 root: root.into(),
-                last: Mutex::new(None),
+                recent: Mutex::default(),
                 permissions: Permissions::All,
                 unsynced: Mutex::default(),
                 stats: Mutex::default(),
@@ -112,12 +115,7 @@ impl Folder {
     }
 
     fn read_at(&self, key: &Key, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        // Only packs never change under their name.
-        let file = match last.take() {
-            Some((name, file)) if name == *key && matches!(key, Key::Pack(_)) => file,
-            _ => File::open(self.path(key))?,
-        };
+        let file = self.open_file(key)?;
         let left = file.metadata()?.len().saturating_sub(offset);
         let mut bytes = vec![0; len.min(usize::try_from(left).unwrap_or(usize::MAX))];
         let mut filled = 0;
@@ -130,8 +128,28 @@ impl Folder {
             }
         }
         bytes.truncate(filled);
-        *last = Some((*key, file));
         Ok(bytes)
+    }
+
+    fn open_file(&self, key: &Key) -> io::Result<Arc<File>> {
+        // Only packs never change under their name.
+        if !matches!(key, Key::Pack(_)) {
+            return Ok(Arc::new(File::open(self.path(key))?));
+        }
+        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let find = |recent: &mut Vec<(Key, Arc<File>)>| {
+            let hit = recent.iter().position(|(name, _)| name == key)?;
+            recent[..=hit].rotate_right(1);
+            Some(recent[0].1.clone())
+        };
+        if let Some(file) = find(&mut recent()) {
+            return Ok(file);
+        }
+        let file = Arc::new(File::open(self.path(key))?);
+        let mut recent = recent();
+        recent.truncate(RECENT_FILES - 1);
+        recent.insert(0, (*key, file.clone()));
+        Ok(file)
     }
 
     fn write_whole(&self, key: &Key, content: &[u8]) -> io::Result<()> {
