@@ -23,6 +23,11 @@ const ID_END: usize = MAGIC.len() + 1 + 32;
 /// Length of the header. Its first 41 bytes are authenticated with each envelope, the two sizes are not.
 pub const HEADER_BYTES: usize = ID_END + 4 + 4;
 
+/// Shorter buffers are not kept.
+const SPARE_BYTES: usize = 128 << 10;
+/// How many buffers are kept: for what is stored, and for what becomes of it.
+const SPARE_BUFFERS: usize = 3;
+
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectType {
@@ -154,10 +159,30 @@ impl Header {
     }
 }
 
+/// A worker's long buffers between uses: to get their memory from the system anew each time costs as much as decompressing.
+#[derive(Default)]
+pub struct Spare(Vec<Vec<u8>>);
+
+impl Spare {
+    /// A buffer for about so many bytes, with anything in it.
+    pub fn take(&mut self, bytes: usize) -> Vec<u8> {
+        if bytes < SPARE_BYTES { Vec::new() } else { self.0.pop().unwrap_or_default() }
+    }
+
+    /// Keeps a buffer, if it is worth it.
+    pub fn give(&mut self, buffer: Vec<u8>) {
+        if buffer.capacity() >= SPARE_BYTES && self.0.len() < SPARE_BUFFERS {
+            self.0.push(buffer);
+        }
+    }
+}
+
 /// Opens objects: a worker's keys, engine, and all that it reuses from one object to the next.
 pub struct Opener<'k> {
     /// The repository's secrets.
     pub keys: &'k Keys,
+    /// Long buffers that nobody needs at the moment.
+    pub spare: Spare,
     engine: &'k dyn Engine,
     sessions: Sessions,
     scratch: Scratch,
@@ -166,7 +191,7 @@ pub struct Opener<'k> {
 impl<'k> Opener<'k> {
     /// With nothing ready yet.
     pub fn new(keys: &'k Keys, engine: &'k dyn Engine) -> Self {
-        Opener { keys, engine, sessions: Sessions::new(), scratch: Scratch::default() }
+        Opener { keys, spare: Spare::default(), engine, sessions: Sessions::new(), scratch: Scratch::default() }
     }
 
     /// The sessions met so far, for store objects.

@@ -117,22 +117,24 @@ impl Stored {
 impl Opened {
     /// Decompresses every chunk, and verifies its length where it is known, and its id where that is asked for.
     pub fn unpack(self, opener: &mut Opener<'_>) -> Unpacked {
-        let mut plaintext = Vec::new();
-        let mut unpack = |want: Want, payload: &[u8], meta: &ObjectMeta| {
-            opener.decompress(meta, payload, &mut plaintext)?;
-            if self.job.assert_ids {
-                opener.assert_id(want.id, &plaintext)?;
-            }
-            self.job.purpose.judge(want, meta, &mut plaintext)
-        };
-        let unpacked = self.parts.into_iter().map(|(part, opened)| {
+        let Job { purpose, assert_ids } = self.job;
+        let mut unpacked = Vec::with_capacity(self.parts.len());
+        for (part, opened) in self.parts {
             let result = opened.and_then(|(meta, payload)| {
                 let bytes = self.pieces[part.piece].as_ref().map_err(|error| error.clone())?;
-                unpack(part.want, &bytes[payload], &meta)
+                let mut plaintext = opener.spare.take(meta.payload.size.unwrap_or(meta.payload.csize));
+                let result = opener
+                    .decompress(&meta, &bytes[payload], &mut plaintext)
+                    .and_then(|()| if assert_ids { opener.assert_id(part.want.id, &plaintext) } else { Ok(()) });
+                let judged =
+                    result.map_err(ReadError::from).and_then(|()| purpose.judge(part.want, &meta, &mut plaintext));
+                opener.spare.give(plaintext);
+                judged
             });
-            (part.want, result)
-        });
-        Unpacked(unpacked.collect())
+            unpacked.push((part.want, result));
+        }
+        self.pieces.into_iter().flatten().for_each(|bytes| opener.spare.give(bytes));
+        Unpacked(unpacked)
     }
 }
 

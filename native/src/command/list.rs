@@ -19,6 +19,7 @@ use crate::repository::session::{Lock, Session};
 use crate::tuning;
 use clap::Args;
 use portaborg_core::item::Item;
+use portaborg_core::object::Spare;
 use portaborg_core::pattern::PatternMatcher;
 use portaborg_core::repo::{EncodedItems, ItemProblem};
 use portaborg_core::select::Candidate;
@@ -128,13 +129,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
         zone: &app.zone,
         target: Target::of(&io::stdout()),
     };
-    let work = Listing {
-        options,
-        format: &format,
-        context: &context,
-        matcher,
-        depth: options.depth,
-    };
+    let work = Listing { options, format: &format, context: &context, matcher, depth: options.depth };
     let mut out = Output(Vec::new());
     let mut kept = Vec::new();
     with_pipeline(&session, &mut reader, &tuning, &work, |pipeline| {
@@ -215,7 +210,7 @@ impl Work for Listing<'_> {
         listed
     }
 
-    fn work(&self, _: &mut PatternMatcher, job: Infallible) -> Infallible {
+    fn work(&self, _: &mut PatternMatcher, job: Infallible, _: &mut Spare) -> Infallible {
         job
     }
 }

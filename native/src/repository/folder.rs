@@ -114,10 +114,19 @@ impl Folder {
         self.root.join(key.path())
     }
 
-    fn read_at(&self, key: &Key, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+    /// Reads like [`BlockingStore::read`], into a buffer whose content is of no interest.
+    pub fn read_into(&self, buffer: Vec<u8>, key: &Key, offset: u64, len: usize) -> Result<Vec<u8>, StoreError> {
+        self.allow(key, Right::Read)?;
+        let began = Instant::now();
+        let read = self.read_at(buffer, key, offset, len);
+        self.count(|stats| stats.load.add(began.elapsed(), read.as_ref().map_or(0, Vec::len)));
+        read.map_err(|error| store_error(error, key.to_string()))
+    }
+
+    fn read_at(&self, mut bytes: Vec<u8>, key: &Key, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let file = self.open_file(key)?;
         let left = file.metadata()?.len().saturating_sub(offset);
-        let mut bytes = vec![0; len.min(usize::try_from(left).unwrap_or(usize::MAX))];
+        bytes.resize(len.min(usize::try_from(left).unwrap_or(usize::MAX)), 0);
         let mut filled = 0;
         while filled < bytes.len() {
             match file.read_at(&mut bytes[filled..], offset + filled as u64) {
@@ -196,11 +205,7 @@ impl Folder {
 
 impl BlockingStore for Folder {
     fn read(&self, key: &Key, offset: u64, len: usize) -> Result<Vec<u8>, StoreError> {
-        self.allow(key, Right::Read)?;
-        let began = Instant::now();
-        let read = self.read_at(key, offset, len);
-        self.count(|stats| stats.load.add(began.elapsed(), read.as_ref().map_or(0, Vec::len)));
-        read.map_err(|error| store_error(error, key.to_string()))
+        self.read_into(Vec::new(), key, offset, len)
     }
 
     fn list(&self, namespace: Namespace) -> Result<Vec<Entry>, StoreError> {

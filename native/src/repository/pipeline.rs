@@ -7,11 +7,13 @@ use crate::repository::folder::LocalRepository;
 use crate::repository::session::Session;
 use portaborg_core::extract::{Fetch, Plain, Purpose, ReadAhead, Unpacked, Want, Window};
 use portaborg_core::id::ChunkId;
-use portaborg_core::object::{ObjectType, Opener};
+use portaborg_core::item::Item;
+use portaborg_core::object::{ObjectType, Opener, Spare};
 use portaborg_core::repo::{Content, EncodedItems, ItemProblem, ItemStep, ItemStream, ReadError};
-use portaborg_core::store::{Store, now};
+use portaborg_core::store::{Piece, now};
 use portaborg_core::tuning::Tuning;
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 /// What a command has its workers do beside reading.
@@ -29,8 +31,28 @@ pub trait Work: Sync {
     fn tools(&self) -> Self::Tools;
     /// Decodes items that follow each other.
     fn decode(&self, tools: &mut Self::Tools, items: EncodedItems) -> Self::Items;
-    /// Does other work.
-    fn work(&self, tools: &mut Self::Tools, job: Self::Job) -> Self::Done;
+    /// Does other work. Long buffers that are of no more use may be kept.
+    fn work(&self, tools: &mut Self::Tools, job: Self::Job, spare: &mut Spare) -> Self::Done;
+}
+
+/// No work but to read and to decode.
+pub struct Decoding;
+
+impl Work for Decoding {
+    type Tools = ();
+    type Items = Vec<Result<Item, ItemProblem>>;
+    type Job = Infallible;
+    type Done = Infallible;
+
+    fn tools(&self) {}
+
+    fn decode(&self, (): &mut (), items: EncodedItems) -> Self::Items {
+        items.collect()
+    }
+
+    fn work(&self, (): &mut (), job: Infallible, _: &mut Spare) -> Infallible {
+        job
+    }
 }
 
 /// Items and chunks that are read ahead.
@@ -92,10 +114,11 @@ pub fn with_pipeline<W: Work, R>(
     let labour = |(opener, tools): &mut (Opener<'_>, W::Tools), job| match job {
         Job::Fetch(line, job) => Done::Fetched(line, fetch(&session.repository, opener, job)),
         Job::Decode(number, items) => Done::Decoded(number, work.decode(tools, items)),
-        Job::Work(job) => Done::Worked(work.work(tools, job)),
+        Job::Work(job) => Done::Worked(work.work(tools, job, &mut opener.spare)),
     };
     with_crew(width, tools, labour, |crew: &mut Crew<'_, Job<W>, Done<W>>| {
-        let ahead = ReadAhead { held_bytes: tuning.window_bytes as u64, read_bytes: tuning.read_ahead_bytes };
+        let held_bytes = (tuning.look_ahead(width).saturating_mul(CHUNK_BYTES)).min(tuning.window_bytes) as u64;
+        let ahead = ReadAhead { held_bytes, read_bytes: READ_BYTES };
         drive(&mut Pipeline {
             content: Window::new(Purpose::Content, reader.asserts_ids(), ahead),
             items: Items::new(&[], reader.asserts_ids()),
@@ -109,7 +132,9 @@ pub fn with_pipeline<W: Work, R>(
 
 /// Reads, opens and unpacks chunks.
 pub fn fetch(repository: &LocalRepository, opener: &mut Opener<'_>, job: Fetch) -> Unpacked {
-    let pieces = now(repository.store.gather(&job.pieces));
+    let folder = &repository.store.0;
+    let mut read = |piece: &Piece| folder.read_into(opener.spare.take(piece.len), &piece.key, piece.offset, piece.len);
+    let pieces = job.pieces.iter().map(&mut read).collect();
     job.fetched(pieces).open(opener).unpack(opener)
 }
 
@@ -289,6 +314,10 @@ impl<I> Items<I> {
     }
 }
 
+/// What a chunk in flight is expected to have, so that no more of them wait than can be worked on soon.
+const CHUNK_BYTES: usize = 4 << 20;
+/// How much is read for one job if chunks are short, so that what is done with it stays in a processor's cache.
+const READ_BYTES: usize = 256 << 10;
 /// How many times as many runs of items are decoded ahead as there are jobs in flight: they are short ones.
 const ITEMS_AHEAD: usize = 2;
 /// How many chunks of an item stream are known to be wanted; most have 100 KB.

@@ -163,14 +163,15 @@ impl FilePart {
         self.plain.bytes().len() as u64
     }
 
-    /// Writes it. After an error the file can only be dropped.
-    pub fn write(self) -> Result<(), Errno> {
+    /// Writes it, and gives the chunk back. After an error the file can only be dropped.
+    pub fn write(self) -> (Result<(), Errno>, Arc<Plain>) {
         let mut offset = self.offset;
-        for piece in self.plain.content().pieces() {
+        let written = self.plain.content().pieces().try_for_each(|piece| {
             self.file.write_all_at(piece, offset).map_err(|error| errno_of(&error))?;
             offset += piece.len() as u64;
-        }
-        Ok(())
+            Ok(())
+        });
+        (written, self.plain)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::restore::{Busy, FilePart, Left, MadeFile, NewFile, OpenFile, Problem,
 use portaborg_core::bytes::lossy;
 use portaborg_core::extract::Plain;
 use portaborg_core::item::Item;
+use portaborg_core::object::Spare;
 use portaborg_core::repo::{EncodedItems, ItemProblem};
 use rustix::io::Errno;
 use std::collections::{HashMap, VecDeque};
@@ -50,17 +51,25 @@ impl Work for Extracting {
         items.collect()
     }
 
-    fn work(&self, (): &mut (), job: FileJob) -> FileDone {
+    fn work(&self, (): &mut (), job: FileJob, spare: &mut Spare) -> FileDone {
         match job {
-            FileJob::Write(number, part) => FileDone::Written(part.bytes(), number, part.write()),
+            FileJob::Write(number, part) => {
+                let bytes = part.bytes();
+                let (written, plain) = part.write();
+                recycle(plain, spare);
+                FileDone::Written(bytes, number, written)
+            }
             FileJob::Make(files) => {
                 let bytes = files.iter().map(|(_, _, content)| bytes_of(content)).sum();
-                let make = |(number, file, content): (Number, NewFile, Content)| {
+                let mut make = |(number, file, content): (Number, NewFile, Content)| {
                     let made = file.make(&content);
-                    let content = if matches!(made, MadeFile::Blocked(_)) { content } else { Vec::new() };
-                    (number, made, content)
+                    if matches!(made, MadeFile::Blocked(_)) {
+                        return (number, made, content);
+                    }
+                    content.into_iter().for_each(|plain| recycle(plain, spare));
+                    (number, made, Vec::new())
                 };
-                FileDone::Made(bytes, files.into_iter().map(make).collect())
+                FileDone::Made(bytes, files.into_iter().map(&mut make).collect())
             }
         }
     }
@@ -371,6 +380,13 @@ impl<'a> Files<'a> {
     }
 }
 
+/// Keeps the buffer of a chunk that was written, unless it is wanted elsewhere, too.
+fn recycle(plain: Arc<Plain>, spare: &mut Spare) {
+    if let Some(Plain::Data(buffer)) = Arc::into_inner(plain) {
+        spare.give(buffer);
+    }
+}
+
 fn bytes_of(content: &[Arc<Plain>]) -> u64 {
     content.iter().map(|plain| plain.bytes().len() as u64).sum()
 }
@@ -384,5 +400,5 @@ fn warn(app: &App, problem: &Problem) {
 const BATCH_FILES: usize = 32;
 const BATCH_BYTES: u64 = 256 << 10;
 /// What waits to be written: content, and small files, whose directories are open.
-const WAITING_BYTES: u64 = 16 << 20;
-const WAITING_FILES: usize = 256;
+const WAITING_BYTES: u64 = 8 << 20;
+const WAITING_FILES: usize = 128;
