@@ -166,7 +166,16 @@ pub struct Spare(Vec<Vec<u8>>);
 impl Spare {
     /// A buffer for about so many bytes, with anything in it.
     pub fn take(&mut self, bytes: usize) -> Vec<u8> {
-        if bytes < SPARE_BYTES { Vec::new() } else { self.0.pop().unwrap_or_default() }
+        if bytes < SPARE_BYTES || self.0.is_empty() {
+            return Vec::new();
+        }
+        let fitting = (0..self.0.len()).filter(|&at| self.0[at].capacity() >= bytes);
+        let at = fitting.min_by_key(|&at| self.0[at].capacity()).unwrap_or(self.0.len() - 1);
+        let mut buffer = self.0.swap_remove(at);
+        if buffer.capacity() < bytes {
+            buffer.clear(); // what is in it need not move when it grows
+        }
+        buffer
     }
 
     /// Keeps a buffer, if it is worth it.
