@@ -86,6 +86,11 @@ pub trait StoreMut: Store {
     /// Stores an object whole, replacing what has its name.
     async fn write(&self, key: &Key, content: &[u8]) -> Result<(), StoreError>;
 
+    /// The same for content that lies in several pieces.
+    async fn write_pieces(&self, key: &Key, pieces: &[Vec<u8>]) -> Result<(), StoreError> {
+        self.write(key, &pieces.concat()).await
+    }
+
     /// Removes an object.
     async fn delete(&self, key: &Key) -> Result<(), StoreError>;
 

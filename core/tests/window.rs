@@ -205,7 +205,7 @@ fn no_more_is_held_than_the_budget_and_what_is_larger_comes_alone() {
     let (_, ids) = fixture.pack(&chunks);
     let mut window = content(ahead(2500, 1));
     ids.iter().zip(&chunks).for_each(|(id, chunk)| window.want(want(*id, chunk.len())));
-    let mut fetch = |window: &mut Window| {
+    let fetch = |window: &mut Window| {
         let jobs: Vec<_> = std::iter::from_fn(|| window.next_fetch(&fixture.index)).collect();
         let count = jobs.len();
         jobs.into_iter().for_each(|job| window.finish(fixture.work(job)));

@@ -12,6 +12,7 @@ use std::thread;
 const BLAKE3_THRESHOLD: &str = "BORG_BLAKE3_MT_THRESHOLD";
 const ZSTD_WORKERS: &str = "BORG_ZSTD_MT_WORKERS";
 const EXTRACT_WORKERS: &str = "BORG_EXTRACT_WORKERS";
+const CREATE_WORKERS: &str = "BORG_CREATE_WORKERS";
 
 /// More workers than these are never started, whatever a variable says: it is libzstd's limit, too.
 const MAX_WORKERS: usize = 256;
@@ -24,12 +25,7 @@ pub fn for_reading() -> Result<Tuning, Failure> {
 /// For a command that writes chunks with this compression, and may read others.
 pub fn for_writing(compression: &Compression) -> Result<Tuning, Failure> {
     let zstd = compression.compressor.algorithm() == Algorithm::Zstd;
-    Settings { zstd, extract: true }.read(&from_environment)
-}
-
-/// For a command that only hashes and seals.
-pub fn for_hashing() -> Result<Tuning, Failure> {
-    Settings::default().read(&from_environment)
+    Settings { zstd, extract: true, create: true }.read(&from_environment)
 }
 
 /// Which settings are of use beside that of hashing.
@@ -37,6 +33,7 @@ pub fn for_hashing() -> Result<Tuning, Failure> {
 struct Settings {
     zstd: bool,
     extract: bool,
+    create: bool,
 }
 
 impl Settings {
@@ -61,6 +58,9 @@ impl Settings {
         if self.extract {
             tuning.extract_workers = workers(EXTRACT_WORKERS)?;
         }
+        if self.create {
+            tuning.create_workers = workers(CREATE_WORKERS)?;
+        }
         Ok(tuning)
     }
 }
@@ -81,14 +81,14 @@ mod tests {
     }
 
     fn all() -> Settings {
-        Settings { zstd: true, extract: true }
+        Settings { zstd: true, extract: true, create: true }
     }
 
     #[test]
     fn what_is_set_counts_and_what_is_empty_does_not() {
         let defaults = all().read(&|_| None).unwrap();
         assert_eq!(defaults, Tuning::new(defaults.threads));
-        for name in [BLAKE3_THRESHOLD, ZSTD_WORKERS, EXTRACT_WORKERS] {
+        for name in [BLAKE3_THRESHOLD, ZSTD_WORKERS, EXTRACT_WORKERS, CREATE_WORKERS] {
             for empty in ["", " "] {
                 assert_eq!(read(all(), name, empty), Ok(defaults));
             }
@@ -113,6 +113,6 @@ mod tests {
         let text = "Error: BORG_EXTRACT_WORKERS must not be negative, but is: -1";
         assert_eq!(read(all(), EXTRACT_WORKERS, "-1"), Err(text.into()));
         assert!(read(Settings::default(), EXTRACT_WORKERS, "-1").is_ok());
-        assert!(read(Settings { zstd: false, extract: true }, ZSTD_WORKERS, "-1").is_ok());
+        assert!(read(Settings { zstd: false, ..all() }, ZSTD_WORKERS, "-1").is_ok());
     }
 }

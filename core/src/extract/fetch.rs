@@ -36,9 +36,12 @@ pub struct Stored {
 #[derive(Debug)]
 pub struct Opened {
     pieces: Vec<Result<Vec<u8>, StoreError>>,
-    parts: Vec<(Part, Result<(ObjectMeta, Range<usize>), ReadError>)>,
+    parts: Vec<(Part, Result<Payload, ReadError>)>,
     job: Job,
 }
+
+/// What an object says of its payload, and where in its piece the payload is.
+type Payload = (ObjectMeta, Range<usize>);
 
 /// Plaintexts with what they were wanted as, or why there are none.
 #[derive(Debug)]

@@ -41,11 +41,16 @@ pub struct Entries<'a> {
 impl Entry {
     /// Appends the entry's encoding to `out`.
     pub fn encode_into(&self, path: &PathHash, out: &mut Vec<u8>) {
+        self.encode_aged(self.age, path, out);
+    }
+
+    /// The same with another age.
+    pub fn encode_aged(&self, age: u64, path: &PathHash, out: &mut Vec<u8>) {
         let mut writer = Writer::after(core::mem::take(out));
         writer.array(2);
         writer.bin(&path.0);
         writer.array(ELEMENTS);
-        writer.uint(self.age);
+        writer.uint(age);
         writer.uint(self.state.inode);
         writer.uint(self.state.size);
         writer.timestamp(self.state.ctime);

@@ -56,6 +56,16 @@ pub struct ArchiveWriter {
     stream: Vec<u8>,
     pieces: Vec<ChunkId>,
     items: Tally,
+    ended: Option<Ended>,
+}
+
+/// What is known when there are no more items.
+struct Ended {
+    item_ptrs: Vec<ChunkId>,
+    /// Of the item stream but its end.
+    before_end: Tally,
+    /// Of the lists of its chunks.
+    lists: Tally,
 }
 
 /// An archive of which everything is stored and durable, but that nothing points to yet.
@@ -83,13 +93,46 @@ impl ArchiveWriter {
     /// Without items.
     pub fn new(keys: &Keys) -> Self {
         let chunker = Chunker::new(&ChunkerParams::ITEMS, keys);
-        ArchiveWriter { chunker, stream: Vec::new(), pieces: Vec::new(), items: Tally::default() }
+        ArchiveWriter { chunker, stream: Vec::new(), pieces: Vec::new(), items: Tally::default(), ended: None }
     }
 
     /// Adds an item. The chunks that it names are added already.
     pub async fn add<S: StoreMut>(&mut self, item: &Item, writer: &mut ChunkWriter<'_, S>) -> Result<(), WriteError> {
         item.encode_into(&mut self.stream);
+        self.cut_if_long(writer).await
+    }
+
+    /// Adds items that are encoded already, one after another.
+    pub async fn add_encoded<S: StoreMut>(
+        &mut self,
+        item: &[u8],
+        writer: &mut ChunkWriter<'_, S>,
+    ) -> Result<(), WriteError> {
+        self.stream.extend_from_slice(item);
+        self.cut_if_long(writer).await
+    }
+
+    async fn cut_if_long<S: StoreMut>(&mut self, writer: &mut ChunkWriter<'_, S>) -> Result<(), WriteError> {
         if self.stream.len() > ITEM_BUFFER_BYTES { self.cut(false, writer).await } else { Ok(()) }
+    }
+
+    /// Adds what describes the items; there is none to come. [`prepare`](ArchiveWriter::prepare) does it where that was not
+    /// done before.
+    pub async fn end_items<S: StoreMut>(&mut self, writer: &mut ChunkWriter<'_, S>) -> Result<(), WriteError> {
+        if self.ended.is_some() {
+            return Ok(());
+        }
+        let before_end = self.items;
+        self.cut(true, writer).await?;
+        let (mut item_ptrs, mut lists) = (Vec::new(), Tally::default());
+        for ids in self.pieces.chunks(IDS_PER_CHUNK) {
+            let mut list = Writer::new();
+            list.array(ids.len());
+            ids.iter().for_each(|id| list.bin(&id.0));
+            item_ptrs.push(store(&list.into_bytes(), ObjectType::ItemPtrs, writer, &mut lists).await?);
+        }
+        self.ended = Some(Ended { item_ptrs, before_end, lists });
+        Ok(())
     }
 
     /// Stores all that describes the archive. `meta` has everything but the item pointers; to its size is added what counts of
@@ -100,19 +143,14 @@ impl ArchiveWriter {
         rule: SizeRule,
         writer: &mut ChunkWriter<'_, S>,
     ) -> Result<PreparedArchive, WriteError> {
-        let before_end = self.items;
-        self.cut(true, writer).await?;
+        self.end_items(writer).await?;
+        let Ended { item_ptrs, before_end, lists } = self.ended.expect("it was just ended");
         let mut metadata = match rule {
             SizeRule::WithoutLastItems => before_end,
             SizeRule::WithItems => self.items,
         };
-        meta.item_ptrs.clear();
-        for ids in self.pieces.chunks(IDS_PER_CHUNK) {
-            let mut list = Writer::new();
-            list.array(ids.len());
-            ids.iter().for_each(|id| list.bin(&id.0));
-            meta.item_ptrs.push(store(&list.into_bytes(), ObjectType::ItemPtrs, writer, &mut metadata).await?);
-        }
+        metadata += lists;
+        meta.item_ptrs = item_ptrs;
         meta.size = meta.size.saturating_add(metadata.original);
         prepare_archive(meta, metadata, writer).await
     }

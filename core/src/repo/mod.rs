@@ -17,6 +17,7 @@ mod unlock;
 mod walk;
 mod writer;
 
+pub use crate::create::{DEFAULT_PACK_BYTES, PackLimits};
 pub use archive_writer::{ArchiveWriter, PreparedArchive, SizeRule, Tally, prepare_archive};
 pub use archives::{
     ArchiveEntry, ArchiveListing, ArchiveProblem, delete_archive, forget_archive, list_archives, undelete_archive,
@@ -35,4 +36,4 @@ pub use reader::{ChunkReader, Content, ReadError};
 pub use rechunk::{RechunkError, rechunk};
 pub use unlock::{UnlockError, Unlocked, repository_keys, unlock};
 pub use walk::{PackWalk, Walked};
-pub use writer::{ChunkWriter, DEFAULT_PACK_BYTES, PackLimits, WriteError};
+pub use writer::{ChunkWriter, WriteDone, WriteError, WriteJob};

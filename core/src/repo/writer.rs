@@ -3,36 +3,14 @@
 use super::fragments::{add_fragments, consolidate};
 use super::reader::ChunkReader;
 use crate::codec::{Compression, Engine};
-use crate::crypto::{Sealer, store_hash};
-use crate::id::{ChunkId, PackId};
-use crate::index::Location;
-use crate::limits::MAX_DATA_SIZE;
-use crate::name::Key;
+use crate::create::{PackJob, PackLimits, Packing, Refused, SealJob, Sealed, StoredPack, seal_one};
+use crate::crypto::Sealer;
+use crate::id::ChunkId;
 use crate::object::{ObjectTicket, ObjectType, ObjectWriteError, ObjectWriter};
 use crate::store::{StoreError, StoreMut};
-use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
-
-/// When a pack is full: with this many bytes or more, or this many objects. It has at most one object more than it may.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PackLimits {
-    /// In bytes.
-    pub size: Option<usize>,
-    /// In objects.
-    pub count: Option<usize>,
-}
-
-/// The size of packs where nothing else is asked for, in bytes.
-pub const DEFAULT_PACK_BYTES: usize = 50_000_000;
-
-impl Default for PackLimits {
-    fn default() -> Self {
-        PackLimits { size: Some(DEFAULT_PACK_BYTES), count: None }
-    }
-}
-
-/// The index tells of places below 4 GiB only, so a pack that is longer gets no more objects, whatever the limits.
-const MAX_PACK_BYTES: u64 = u32::MAX as u64 - MAX_DATA_SIZE as u64;
+use core::ops::Range;
 
 /// Why a chunk can't be added.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +28,38 @@ pub enum WriteError {
     Store(#[from] StoreError),
 }
 
+impl From<Refused> for WriteError {
+    fn from(Refused { id, source, .. }: Refused) -> Self {
+        WriteError::Object { id, source }
+    }
+}
+
+/// Work that a writer has for [somebody else](ChunkWriter::lend).
+pub enum WriteJob {
+    /// Chunks to be compressed and sealed.
+    Seal(SealJob),
+    /// A full pack.
+    Pack(PackJob),
+}
+
+/// What became of a [`WriteJob`].
+pub enum WriteDone {
+    /// Objects.
+    Sealed(Sealed),
+    /// A pack that is stored, or could not be.
+    Stored(StoredPack),
+}
+
+impl WriteJob {
+    /// Does it.
+    pub async fn run<S: StoreMut>(self, objects: &mut ObjectWriter<'_>, store: &S) -> WriteDone {
+        match self {
+            WriteJob::Seal(job) => WriteDone::Sealed(job.run(objects)),
+            WriteJob::Pack(job) => WriteDone::Stored(job.store(store).await),
+        }
+    }
+}
+
 /// Adds chunks to a repository that is locked.
 ///
 /// What is added lies in a pack in the making until that is full or [flushed](ChunkWriter::flush), and is found by other
@@ -61,12 +71,9 @@ pub struct ChunkWriter<'r, S> {
     pub compression: Compression,
     sealer: Sealer<'r>,
     objects: ObjectWriter<'r>,
-    limits: PackLimits,
-    pack: Vec<u8>,
-    /// What lies in the pack: id, offset and length.
-    entries: Vec<(ChunkId, usize, usize)>,
-    /// The same ids, to be found.
-    pending: BTreeSet<ChunkId>,
+    packing: Packing,
+    /// Whether somebody takes the jobs.
+    is_lent: bool,
     /// Chunks whose packs are stored, but that no stored fragment has.
     unsaved: Vec<ChunkId>,
     /// Whether those are all that the repository has.
@@ -88,10 +95,8 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
             compression,
             sealer,
             objects,
-            limits,
-            pack: Vec::new(),
-            entries: Vec::new(),
-            pending: BTreeSet::new(),
+            packing: Packing::new(limits),
+            is_lent: false,
             unsaved: Vec::new(),
             saves_all: false,
         }
@@ -104,52 +109,117 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
 
     /// Whether the repository has a chunk, or will have it.
     pub fn has(&self, id: &ChunkId) -> bool {
-        self.reader.index.get(id).is_some() || self.pending.contains(id)
+        self.packing.has(id) || self.reader.index.get(id).is_some()
     }
 
     /// Adds a chunk; `false` if the repository has it already, as it is. `id` is the plaintext's.
     pub async fn add(&mut self, id: ChunkId, kind: ObjectType, plaintext: &[u8]) -> Result<bool, WriteError> {
+        if self.is_lent {
+            let is_new = self.put(id, kind, 0..plaintext.len());
+            if is_new {
+                self.submit(&Arc::new(plaintext.into()));
+            }
+            return Ok(is_new);
+        }
         if self.has(&id) {
             return Ok(false);
         }
         let ticket = ObjectTicket::issue(&mut self.sealer, plaintext.len(), &self.compression);
-        let offset = self.pack.len();
-        let written = self.objects.write(id, kind, plaintext, &self.compression, ticket, &mut self.pack);
-        written.map_err(|source| WriteError::Object { id, source })?;
-        self.added(id, offset).await?;
+        let number = self.packing.begin(id);
+        let sealed = seal_one(number, id, kind, plaintext, &self.compression, ticket, &mut self.objects);
+        self.packing.sealed(sealed)?;
+        self.work().await?;
         Ok(true)
     }
 
     /// Adds an object as it is, also if the repository has the chunk already: then this copy counts from now on.
     pub async fn add_object(&mut self, id: ChunkId, object: &[u8]) -> Result<(), WriteError> {
-        let offset = self.pack.len();
-        self.pack.extend_from_slice(object);
-        self.added(id, offset).await
+        self.packing.add_object(id, object);
+        if self.is_lent { Ok(()) } else { self.work().await }
     }
 
-    async fn added(&mut self, id: ChunkId, offset: usize) -> Result<(), WriteError> {
-        self.entries.push((id, offset, self.pack.len() - offset));
-        self.pending.insert(id);
-        let is_full = self.pack.len() as u64 > MAX_PACK_BYTES
-            || self.limits.size.is_some_and(|size| self.pack.len() >= size)
-            || self.limits.count.is_some_and(|count| self.entries.len() >= count);
-        if is_full { Ok(self.flush().await?) } else { Ok(()) }
+    /// From now on somebody else does what there is to do: takes [jobs](ChunkWriter::next_job), does them in any order and at
+    /// any time, and brings back what [became](ChunkWriter::done) of them. What is added is added in the order of adding, but
+    /// an error comes when the job is done.
+    ///
+    /// With `false`, all jobs are back, and the writer does everything itself again.
+    pub fn lend(&mut self, is_lent: bool) {
+        self.is_lent = is_lent;
     }
 
-    /// Stores the pack in the making.
+    /// Adds a chunk that lies at `range` of the buffer that is [submitted](ChunkWriter::submit) next; `false` if the
+    /// repository has it already. The writer is [lent](ChunkWriter::lend).
+    pub fn put(&mut self, id: ChunkId, kind: ObjectType, range: Range<usize>) -> bool {
+        if self.has(&id) {
+            return false;
+        }
+        let ticket = ObjectTicket::issue(&mut self.sealer, range.len(), &self.compression);
+        self.packing.put(id, kind, range, ticket);
+        true
+    }
+
+    /// Hands over the buffer of the chunks that were put since the last one.
+    pub fn submit(&mut self, plaintexts: &Arc<Vec<u8>>) {
+        self.packing.submit(plaintexts, self.compression);
+    }
+
+    /// Work that can be done now. Packs come first: they hold most.
+    pub fn next_job(&mut self) -> Option<WriteJob> {
+        match self.packing.next_pack() {
+            Some(job) => Some(WriteJob::Pack(job)),
+            None => self.packing.next_seal().map(WriteJob::Seal),
+        }
+    }
+
+    /// Takes in what became of a job.
+    pub fn done(&mut self, done: WriteDone) -> Result<(), WriteError> {
+        match done {
+            WriteDone::Sealed(sealed) => self.packing.sealed(sealed)?,
+            WriteDone::Stored(stored) => {
+                for (id, location) in self.packing.stored(stored)? {
+                    self.reader.index.insert(id, location);
+                    self.unsaved.push(id);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether more should be added, if what is not sealed shall have no more than so many bytes.
+    pub fn has_room(&self, bytes: usize) -> bool {
+        self.packing.has_room(bytes)
+    }
+
+    /// Whether everything is in packs, and all but the last one are stored.
+    pub fn is_settled(&self) -> bool {
+        self.packing.is_settled()
+    }
+
+    /// Ends the pack in the making: what is added from now on lies in another one.
+    pub fn close_pack(&mut self) {
+        self.packing.close();
+    }
+
+    /// Does all that there is to do.
+    async fn work(&mut self) -> Result<(), WriteError> {
+        while let Some(job) = self.next_job() {
+            let done = job.run(&mut self.objects, &self.reader.repository.store).await;
+            self.done(done)?;
+        }
+        Ok(())
+    }
+
+    /// Stores the pack in the making. No job is [away](ChunkWriter::lend).
     pub async fn flush(&mut self) -> Result<(), StoreError> {
-        if self.entries.is_empty() {
-            return Ok(());
+        debug_assert!(!self.is_lent, "whoever does the jobs brings them back first");
+        self.packing.close();
+        while let Some(job) = self.packing.next_pack() {
+            let stored = job.store(&self.reader.repository.store).await;
+            for (id, location) in self.packing.stored(stored)? {
+                self.reader.index.insert(id, location);
+                self.unsaved.push(id);
+            }
         }
-        let pack = PackId::from(store_hash(&self.pack));
-        self.reader.repository.store.write(&Key::Pack(pack), &self.pack).await?;
-        for (id, offset, size) in self.entries.drain(..) {
-            // Offsets are below MAX_PACK_BYTES, and no object is longer than the rest.
-            self.reader.index.insert(id, Location { pack, offset: offset as u32, size: size as u32 });
-            self.unsaved.push(id);
-        }
-        self.pack.clear();
-        self.pending.clear();
         Ok(())
     }
 

@@ -18,6 +18,10 @@ pub trait BlockingStore {
 pub trait BlockingStoreMut: BlockingStore {
     /// See [`StoreMut::write`].
     fn write(&self, key: &Key, content: &[u8]) -> Result<(), StoreError>;
+    /// See [`StoreMut::write_pieces`].
+    fn write_pieces(&self, key: &Key, pieces: &[Vec<u8>]) -> Result<(), StoreError> {
+        self.write(key, &pieces.concat())
+    }
     /// See [`StoreMut::delete`].
     fn delete(&self, key: &Key) -> Result<(), StoreError>;
     /// See [`StoreMut::rename`].
@@ -43,6 +47,10 @@ impl<B: BlockingStore> Store for Ready<B> {
 impl<B: BlockingStoreMut> StoreMut for Ready<B> {
     async fn write(&self, key: &Key, content: &[u8]) -> Result<(), StoreError> {
         self.0.write(key, content)
+    }
+
+    async fn write_pieces(&self, key: &Key, pieces: &[Vec<u8>]) -> Result<(), StoreError> {
+        self.0.write_pieces(key, pieces)
     }
 
     async fn delete(&self, key: &Key) -> Result<(), StoreError> {

@@ -70,10 +70,15 @@ impl<'a> Attributes<'a> {
         if self.selection.flags {
             item.bsdflags = Some(node.open().map_or(0, |file| flags::get(file, stat)));
         }
+        let mut may_have_acls = true;
         if self.selection.xattrs {
-            item.xattrs = Some(self.xattrs(node).map_err(Cause::os("extended stat (xattrs)"))?);
+            let list = self.list(node).map_err(Cause::os("extended stat (xattrs)"))?;
+            // Most objects have no lists, and those that have name them: it need not be asked for each.
+            may_have_acls = list.as_ref().is_none_or(|list| names_of(list).any(is_acl));
+            item.xattrs = Some(list.map_or_else(Pairs::new, |list| self.xattrs(node, &list)));
         }
-        if self.selection.acls && cfg!(target_os = "linux") && file_type(stat) != FileType::Symlink {
+        let takes_acls = cfg!(target_os = "linux") && file_type(stat) != FileType::Symlink;
+        if self.selection.acls && takes_acls && may_have_acls {
             match self.set_acls(item, stat, node) {
                 Ok(()) | Err(Errno::OPNOTSUPP) => {}
                 Err(errno) => return Err(Cause::os("extended stat (ACLs)")(errno)),
@@ -98,17 +103,18 @@ impl<'a> Attributes<'a> {
         item.inode = Some(Inode::of(stat).number).filter(|&number| number > 0);
     }
 
+    /// The names of extended attributes; `None` where they can't be listed.
+    fn list(&self, node: &Node<'_>) -> Result<Option<Vec<u8>>, Errno> {
+        match node.list_xattrs() {
+            Err(Errno::OPNOTSUPP | Errno::PERM) => Ok(None),
+            list => list.map(Some),
+        }
+    }
+
     /// Sorted by name; without what is stored as an access control list.
-    fn xattrs(&self, node: &Node<'_>) -> Result<Pairs, Errno> {
-        let list = match node.list_xattrs() {
-            Err(Errno::OPNOTSUPP | Errno::PERM) => return Ok(Pairs::new()),
-            list => list?,
-        };
+    fn xattrs(&self, node: &Node<'_>, list: &[u8]) -> Pairs {
         let mut pairs = Pairs::new();
-        for name in list.split(|&byte| byte == 0) {
-            if name.is_empty() || (cfg!(target_os = "linux") && name.starts_with(b"system.posix_acl_")) {
-                continue;
-            }
+        for name in names_of(list).filter(|name| !is_acl(name)) {
             match node.xattr(name) {
                 Ok(Some(value)) => pairs.push((name.into(), value)),
                 Ok(None) => {} // it was removed meanwhile
@@ -119,7 +125,7 @@ impl<'a> Attributes<'a> {
             }
         }
         pairs.sort_unstable();
-        Ok(pairs)
+        pairs
     }
 
     fn set_acls(&mut self, item: &mut Item, stat: &Stat, node: &Node<'_>) -> Result<(), Errno> {
@@ -139,6 +145,14 @@ impl<'a> Attributes<'a> {
         }
         Ok(())
     }
+}
+
+fn names_of(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|&byte| byte == 0).filter(|name| !name.is_empty())
+}
+
+fn is_acl(name: &[u8]) -> bool {
+    cfg!(target_os = "linux") && name.starts_with(b"system.posix_acl_")
 }
 
 /// Whether the object's own attributes say that it does not belong into archives (data layer, section 10.1).

@@ -1,8 +1,10 @@
 //! From objects to items (data layer, sections 8 and 10).
 
+use super::ahead::{Task, Tried};
 use super::attributes::{Attributes, Selection, is_excluded};
 use super::hardlinks::{HardLinks, Name};
-use super::object::Object;
+use super::object::{Object, ReadOnly};
+use super::order::{Order, Waiting};
 use super::path::item_path;
 use super::problem::{Cause, Fault, Problem};
 use super::read::{self, Reader, now};
@@ -10,6 +12,8 @@ use super::sink::{Known, Observer, Part, Sink};
 use super::status::Status;
 use super::walk::Visitor;
 use super::xattr::Node;
+use crate::failure::Failure;
+use crate::filesystem::names::Names;
 use crate::filesystem::stat::{Inode, ctime, file_type, mtime};
 use crate::interrupt;
 use portaborg_core::bytes::lossy;
@@ -18,14 +22,21 @@ use portaborg_core::item::Item;
 use rustix::fs::{FileType, OFlags, Stat, fstat};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
+use std::vec;
 
 /// Makes items of objects and hands them to a sink.
 pub struct Collector<'a, S: Sink> {
     pub(super) sink: &'a mut S,
     pub(super) attributes: Attributes<'a>,
-    pub(super) observer: &'a dyn Observer,
+    pub(super) order: &'a Order<'a>,
     reading: &'a read::Options,
     links: HardLinks<S::Content>,
+    pub(super) directory: ReadOnly,
+    /// Files for workers that were not handed over, and in how many directories they are.
+    pub(super) tasks: Vec<Task>,
+    pub(super) task_parents: usize,
+    /// What came of files, and was not taken in.
+    pub(super) tried: vec::IntoIter<Tried<S::Trace>>,
 }
 
 /// An item that has a path, and which of its object's names that is.
@@ -33,17 +44,32 @@ type Begun<C> = (Item, Name<C>);
 
 impl<'a, S: Sink> Collector<'a, S> {
     /// Hands everything to `sink`.
-    pub fn new(
-        selection: &'a Selection,
-        reading: &'a read::Options,
-        observer: &'a dyn Observer,
-        sink: &'a mut S,
-    ) -> Self {
-        Collector { sink, attributes: Attributes::new(selection, observer), observer, reading, links: HardLinks::new() }
+    pub fn new(selection: &'a Selection, reading: &'a read::Options, order: &'a Order<'a>, sink: &'a mut S) -> Self {
+        Collector {
+            sink,
+            attributes: Attributes::new(selection, order),
+            order,
+            reading,
+            links: HardLinks::new(),
+            directory: ReadOnly::default(),
+            tasks: Vec::new(),
+            task_parents: 0,
+            tried: Vec::new().into_iter(),
+        }
+    }
+
+    /// Exchanges what is known of users and groups, which is to outlive the collector.
+    pub fn swap_names(&mut self, names: &mut Names) {
+        std::mem::swap(self.attributes.names(), names);
+    }
+
+    /// Where it hands everything.
+    pub fn sink(&mut self) -> &mut S {
+        self.sink
     }
 
     /// One try. `is_last` says that there is no other.
-    fn try_once(&mut self, object: &Object<'_>, is_last: bool) -> Result<Option<Status>, Fault> {
+    pub(super) fn try_once(&mut self, object: &Object<'_>, is_last: bool) -> Result<Option<Status>, Fault> {
         match object.file_type() {
             FileType::RegularFile => self.file(object, is_last),
             FileType::Directory => {
@@ -64,7 +90,7 @@ impl<'a, S: Sink> Collector<'a, S> {
             FileType::Socket => Ok(None),
             FileType::Unknown => {
                 // Doors and event ports of Solaris, which are ignored like sockets, have no name here.
-                self.observer.warn(&Problem { path: object.path.into(), cause: Cause::UnknownType });
+                self.order.warn(&Problem { path: object.path.into(), cause: Cause::UnknownType });
                 Ok(None)
             }
         }
@@ -77,6 +103,8 @@ impl<'a, S: Sink> Collector<'a, S> {
     }
 
     fn file(&mut self, object: &Object<'_>, is_last: bool) -> Result<Option<Status>, Fault> {
+        // Contents are taken in at once.
+        self.catch_up()?;
         let Some((mut item, name)) = self.begin(object)? else { return Ok(Some(Status::Skipped)) };
         let is_special = is_special(&object.stat);
         // Opening a regular file never blocks, but something else may have taken its place.
@@ -105,7 +133,7 @@ impl<'a, S: Sink> Collector<'a, S> {
             Known::Modified => (Status::Modified, None),
             Known::Unchanged(content) => (Status::Unchanged, Some(content)),
         };
-        self.observer.status(status, object.path);
+        self.order.status(status, object.path);
         let content = match known {
             Some(content) => content,
             None => {
@@ -116,7 +144,8 @@ impl<'a, S: Sink> Collector<'a, S> {
                 if changed {
                     status = Status::Changed;
                 } else if !is_forgotten {
-                    self.sink.memorize(&item.path, &state, &content, object.is_read_only());
+                    let is_read_only = self.directory.has(object, &stat);
+                    self.sink.memorize(&item.path, &state, &content, is_read_only);
                 }
                 content
             }
@@ -125,7 +154,7 @@ impl<'a, S: Sink> Collector<'a, S> {
         if status == Status::Changed {
             return Ok(Some(status)); // to be told once more, with a warning
         }
-        self.observer.count(status);
+        self.order.count(status);
         Ok(None)
     }
 
@@ -183,8 +212,11 @@ impl<'a, S: Sink> Collector<'a, S> {
     }
 
     /// The item with its path and its `hlid`; `None` for a level that is stripped from paths.
-    fn begin(&self, object: &Object<'_>) -> Result<Option<Begun<S::Content>>, Cause> {
+    fn begin(&mut self, object: &Object<'_>) -> Result<Option<Begun<S::Content>>, Fault> {
         let Some(path) = item_path(object.path, object.strip_prefix)? else { return Ok(None) };
+        if object.stat.st_nlink > 1 && object.file_type() != FileType::Directory {
+            self.catch_up()?; // which of its names it is depends on what comes before
+        }
         let name = self.links.name(&object.stat);
         Ok(Some((Item { path, hlid: name.hlid(), ..Item::default() }, name)))
     }
@@ -204,7 +236,11 @@ impl<'a, S: Sink> Collector<'a, S> {
     }
 
     fn finish(&mut self, item: Item, name: Name<S::Content>, content: Option<S::Content>) -> Result<(), Fault> {
-        self.sink.item(item, content.clone())?;
+        if self.order.is_direct() {
+            self.sink.item(item, content.clone())?;
+        } else {
+            self.order.push(Waiting::Item(Box::new(item)));
+        }
         if let Name::First(inode) = name {
             self.links.remember(inode, content);
         }
@@ -214,21 +250,45 @@ impl<'a, S: Sink> Collector<'a, S> {
 
 impl<S: Sink> Visitor for Collector<'_, S> {
     fn directory(&mut self, object: &Object<'_>, directory: BorrowedFd<'_>) -> Result<Option<Status>, Fault> {
+        self.catch_up_if_long()?;
         let Some((mut item, name)) = self.begin(object)? else { return Ok(Some(Status::Skipped)) };
         self.attributes.set(&mut item, &object.stat, &Node::Open(directory))?;
         self.finish_without_content(item, name, Status::Directory)
     }
 
     fn object(&mut self, object: &Object<'_>) -> Result<Option<Status>, Fault> {
-        let mut object = *object;
+        self.catch_up_if_long()?;
+        self.try_often(*object, None)
+    }
+
+    fn has_workers(&self) -> bool {
+        self.sink.has_workers() && self.reading.mapped.is_none()
+    }
+
+    fn file(&mut self, task: Task) -> Result<(), Failure> {
+        self.add_task(task)
+    }
+}
+
+impl<S: Sink> Collector<'_, S> {
+    /// Tries an object until it is done, or there is no hope. `first` is why the first try failed, if there was one.
+    pub(super) fn try_often(
+        &mut self,
+        mut object: Object<'_>,
+        mut first: Option<Cause>,
+    ) -> Result<Option<Status>, Fault> {
         let mut retry = 0;
         loop {
-            match self.try_once(&object, retry + 1 == MAX_TRIES) {
+            let tried = match first.take() {
+                Some(cause) => Err(cause.into()),
+                None => self.try_once(&object, retry + 1 == MAX_TRIES),
+            };
+            match tried {
                 Err(Fault::Object(cause)) if cause.is_temporary() && retry + 1 < MAX_TRIES => {
                     let pause = Duration::from_secs_f64(FIRST_PAUSE_SECS * 10f64.powf(f64::from(retry) / 2.0));
                     interrupt::sleep(pause)?;
                     retry += 1;
-                    self.observer.note(&format!(
+                    self.order.note(&format!(
                         "{}: {cause}, slept {:.3}s, next: retry: {retry} of {}...",
                         lossy(object.path).0,
                         pause.as_secs_f64(),

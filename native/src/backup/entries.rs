@@ -8,8 +8,16 @@ use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
 use rustix::io::{read, retry_on_intr};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// The names in a directory, by inode number: that is about the order in which they are on disk.
-pub fn entries(directory: BorrowedFd<'_>) -> Result<Vec<Vec<u8>>, Cause> {
+/// What a directory says of an object that is in it.
+pub struct Entry {
+    /// Its name. A tag's may be a path.
+    pub name: Vec<u8>,
+    /// Its inode number, if it is a regular file.
+    pub file: Option<u64>,
+}
+
+/// What is in a directory, by inode number: that is about the order in which it is on disk.
+pub fn entries(directory: BorrowedFd<'_>) -> Result<Vec<Entry>, Cause> {
     // A descriptor of its own, but the same open directory: it was opened so that reading leaves no trace.
     let own = directory.try_clone_to_owned().map_err(|error| {
         let errno = rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO);
@@ -20,22 +28,23 @@ pub fn entries(directory: BorrowedFd<'_>) -> Result<Vec<Vec<u8>>, Cause> {
         let entry = entry.map_err(Cause::os("scandir"))?;
         let name = entry.file_name().to_bytes();
         if !matches!(name, b"." | b"..") {
-            found.push((entry.ino(), name.to_vec()));
+            let file = (entry.file_type() == FileType::RegularFile).then_some(entry.ino());
+            found.push((entry.ino(), Entry { name: name.to_vec(), file }));
         }
     }
     found.sort_by_key(|(number, _)| *number);
-    Ok(found.into_iter().map(|(_, name)| name).collect())
+    Ok(found.into_iter().map(|(_, entry)| entry).collect())
 }
 
 /// The objects in a directory because of which it is left out.
-pub fn tags(directory: BorrowedFd<'_>, options: &Options) -> Vec<Vec<u8>> {
+pub fn tags(directory: BorrowedFd<'_>, options: &Options) -> Vec<Entry> {
     let mut tags = Vec::new();
     if options.exclude_caches && is_cache(directory) {
-        tags.push(CACHE_TAG.to_vec());
+        tags.push(Entry { name: CACHE_TAG.to_vec(), file: None });
     }
     for name in &options.exclude_if_present {
         if statat(directory, &**name, AtFlags::empty()).is_ok() {
-            tags.push(name.clone());
+            tags.push(Entry { name: name.clone(), file: None });
         }
     }
     tags

@@ -1,5 +1,6 @@
 //! The directories between a root and where the walk is.
 
+use super::entries::Entry;
 use super::object::open;
 use super::problem::{Cause, Problem};
 use super::status::Status;
@@ -18,7 +19,7 @@ pub struct Level {
     /// `None` while it is closed for being far above.
     directory: Option<Arc<OwnedFd>>,
     inode: Inode,
-    names: vec::IntoIter<Vec<u8>>,
+    entries: vec::IntoIter<Entry>,
     /// The path that was walked to it.
     pub path: Vec<u8>,
     /// What is told when it is left.
@@ -38,13 +39,13 @@ pub enum End {
 
 impl Level {
     /// A directory with these entries.
-    pub fn new(directory: Arc<OwnedFd>, inode: Inode, path: Vec<u8>, names: Vec<Vec<u8>>, end: End) -> Self {
-        Level { directory: Some(directory), inode, names: names.into_iter(), path, end }
+    pub fn new(directory: Arc<OwnedFd>, inode: Inode, path: Vec<u8>, entries: Vec<Entry>, end: End) -> Self {
+        Level { directory: Some(directory), inode, entries: entries.into_iter(), path, end }
     }
 
     /// The directory and its next entry.
-    pub fn next(&mut self) -> Option<(Arc<OwnedFd>, Vec<u8>)> {
-        Some((self.directory.clone()?, self.names.next()?))
+    pub fn next(&mut self) -> Option<(Arc<OwnedFd>, Entry)> {
+        Some((self.directory.clone()?, self.entries.next()?))
     }
 
     /// Opens it again from a directory that was in it. If that is somewhere else now, the remaining entries are lost.
@@ -80,8 +81,8 @@ impl Levels {
     pub fn pop(&mut self) -> Option<(Level, Option<Problem>)> {
         let left = self.0.pop()?;
         let lost = self.0.last_mut().filter(|above| above.directory.is_none()).and_then(|above| {
-            let cause = above.reopen(left.directory.as_deref()).err().filter(|_| above.names.len() > 0)?;
-            above.names = Vec::new().into_iter();
+            let cause = above.reopen(left.directory.as_deref()).err().filter(|_| above.entries.len() > 0)?;
+            above.entries = Vec::new().into_iter();
             above.end = End::Status(Some(Status::Error));
             Some(Problem { path: above.path.clone(), cause })
         });

@@ -8,6 +8,7 @@
 //! what was looked at.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod attributes;
 mod collect;
 mod dry_run;
@@ -16,6 +17,7 @@ mod hardlinks;
 mod levels;
 mod map;
 mod object;
+mod order;
 mod path;
 mod patient;
 mod pipe;
@@ -29,10 +31,12 @@ mod tests;
 pub mod walk;
 mod xattr;
 
+pub use ahead::{Event, Outcome, Task, Tried};
 pub use attributes::Selection;
 pub use collect::Collector;
 pub use dry_run::DryRun;
 pub use map::Mapped;
+pub use order::Order;
 pub use pipe::Pipe;
 pub use problem::{Cause, Fault, Problem};
 pub use read::{FilesChanged, Input};

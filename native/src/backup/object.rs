@@ -1,10 +1,13 @@
 //! An object of the file system on the way into an archive.
 
 use super::problem::Cause;
-use crate::filesystem::stat::file_type;
-use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat, accessat, fstat, openat, statat};
+use crate::filesystem::stat::{Inode, file_type};
+use rustix::fs::{
+    Access, AtFlags, FileType, Mode, OFlags, Stat, StatVfsMountFlags, accessat, fstat, fstatvfs, openat, statat,
+};
 use rustix::io::Errno;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 /// What was found, and where.
 #[derive(Clone, Copy)]
@@ -35,7 +38,7 @@ impl Object<'_> {
     }
 
     /// Whether it is on a file system that can't be written to, which is as it is to stay, such as a snapshot.
-    pub fn is_read_only(&self) -> bool {
+    fn is_read_only(&self) -> bool {
         accessat(self.parent, self.name, Access::WRITE_OK, AtFlags::empty()) == Err(Errno::ROFS)
     }
 
@@ -65,6 +68,37 @@ impl Object<'_> {
     /// [`confirm`](Self::confirm) for an open file.
     pub fn confirm_open(&self, file: BorrowedFd<'_>) -> Result<Stat, Cause> {
         self.confirm(fstat(file).map_err(Cause::os("fstat"))?)
+    }
+}
+
+/// What is known of a directory, so that not each of its files need be asked: whether it is on a file system that can't be
+/// written to.
+#[derive(Default)]
+pub struct ReadOnly {
+    directory: Option<Arc<OwnedFd>>,
+    /// Its device, and the answer.
+    known: Option<(u64, bool)>,
+}
+
+impl ReadOnly {
+    /// From now on objects are in this directory, under the inode numbers that it has of them: nothing is mounted there.
+    pub fn enter(&mut self, directory: &Arc<OwnedFd>) {
+        if self.directory.as_ref().is_some_and(|last| Arc::ptr_eq(last, directory)) {
+            return;
+        }
+        let known = fstat(directory).and_then(|stat| {
+            let is_read_only = fstatvfs(directory)?.f_flag.contains(StatVfsMountFlags::RDONLY);
+            Ok((Inode::of(&stat).device, is_read_only))
+        });
+        (self.directory, self.known) = (Some(Arc::clone(directory)), known.ok());
+    }
+
+    /// Whether an object is on a file system that can't be written to, which is as it is to stay, such as a snapshot.
+    pub fn has(&self, object: &Object<'_>, stat: &Stat) -> bool {
+        match self.known {
+            Some((device, is_read_only)) if device == Inode::of(stat).device => is_read_only,
+            _ => object.is_read_only(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::collect::Collector;
 use super::problem::{Fault, Problem};
 use super::read::{Input, now};
-use super::sink::{Part, Sink};
+use super::sink::{Observer, Part, Sink};
 use super::status::Status;
 use crate::failure::Failure;
 use portaborg_core::item::Item;
@@ -27,7 +27,8 @@ impl<S: Sink> Collector<'_, S> {
     ///
     /// A failure to read is told, and there is no item then; the caller decides whether that is the end of the command.
     pub fn pipe(&mut self, pipe: &Pipe, input: &mut dyn Input) -> Result<Result<(), Problem>, Failure> {
-        self.observer.status(Status::Pipe, &pipe.name);
+        self.catch_up()?;
+        self.order.status(Status::Pipe, &pipe.name);
         let names = self.attributes.names();
         let uid = local("user", &pipe.user, |name| names.user(name))?;
         let gid = local("group", &pipe.group, |name| names.group(name))?;

@@ -16,6 +16,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub trait Input {
     /// Fills in the next bytes and gives their number; it may be less than there is room for, and is 0 at the end only.
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Fault>;
+
+    /// The regular file that is read from its beginning, and its length when it was opened. It may as well be read by others,
+    /// at any place.
+    fn file(&self) -> Option<(BorrowedFd<'_>, u64)> {
+        None
+    }
 }
 
 /// How contents are read (command line, section 1.2, `create`).
@@ -47,8 +53,8 @@ pub enum FilesChanged {
 
 /// An open file that is read in the way that suits it.
 pub enum Reader<'a> {
-    /// One read after another.
-    Plain(BorrowedFd<'a>),
+    /// One read after another. A regular file had this length.
+    Plain(BorrowedFd<'a>, Option<u64>),
     /// Each time there is something: signals are seen meanwhile.
     Pipe(BorrowedFd<'a>),
     /// Without reading the holes.
@@ -82,7 +88,10 @@ impl<'a> Reader<'a> {
         }
         match options.sparse.then(|| Sparse::new(file)).flatten() {
             Some(sparse) => Reader::Sparse(sparse),
-            None => Reader::Plain(file),
+            None => {
+                let is_regular = file_type(stat) == FileType::RegularFile;
+                Reader::Plain(file, u64::try_from(stat.st_size).ok().filter(|_| is_regular))
+            }
         }
     }
 }
@@ -91,12 +100,16 @@ impl<I: Input + ?Sized> Input for &mut I {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Fault> {
         (**self).read(buffer)
     }
+
+    fn file(&self) -> Option<(BorrowedFd<'_>, u64)> {
+        (**self).file()
+    }
 }
 
 impl Input for Reader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Fault> {
         match self {
-            Reader::Plain(file) => read_on(|| read(*file, &mut *buffer)),
+            Reader::Plain(file, _) => read_on(|| read(*file, &mut *buffer)),
             Reader::Pipe(pipe) => {
                 while !wait_for_data(*pipe)? {
                     crate::interrupt::check()?;
@@ -105,6 +118,13 @@ impl Input for Reader<'_> {
             }
             Reader::Sparse(sparse) => sparse.read(buffer),
             Reader::Patient(patient) => patient.read(buffer),
+        }
+    }
+
+    fn file(&self) -> Option<(BorrowedFd<'_>, u64)> {
+        match self {
+            Reader::Plain(file, Some(size)) => Some((*file, *size)),
+            _ => None,
         }
     }
 }

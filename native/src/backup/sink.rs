@@ -1,5 +1,6 @@
 //! Who stores what is found, and who is told of it.
 
+use super::ahead::{Task, Tried};
 use super::problem::{Fault, Problem};
 use super::read::Input;
 use super::status::Status;
@@ -12,6 +13,9 @@ use portaborg_core::item::{ChunkEntry, Item};
 pub trait Sink {
     /// Stands for a content that was handed over: its chunks and digests, which need not be known yet.
     type Content: Clone;
+
+    /// What workers make ready of a file.
+    type Trace;
 
     /// Takes in a content, whose parts come in order and are cut into chunks each on its own.
     ///
@@ -32,6 +36,31 @@ pub trait Sink {
     ///
     /// The content may have been given with an item before: that was another name of the same file.
     fn item(&mut self, item: Item, content: Option<Self::Content>) -> Result<(), Failure>;
+
+    /// Whether there is somebody to read files ahead. Only then the methods below are called.
+    fn has_workers(&self) -> bool {
+        false
+    }
+
+    /// Begins to read files ahead.
+    fn begin_ahead(&mut self, _tasks: Vec<Task>) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Whether it is time to take in what came of the oldest tasks: they are done, or too much is in flight.
+    fn is_ahead_due(&mut self) -> Result<bool, Failure> {
+        Ok(false)
+    }
+
+    /// Waits for what came of the oldest tasks that were begun, or of the first of them.
+    fn end_ahead(&mut self) -> Result<Vec<Tried<Self::Trace>>, Failure> {
+        Ok(Vec::new())
+    }
+
+    /// Takes in what was made ready of a file that was given by the last [`end_ahead`](Sink::end_ahead).
+    fn take_in(&mut self, _task: &Task, _trace: Self::Trace) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// A part of a content.

@@ -116,6 +116,7 @@ struct Memory {
 
 impl Sink for Memory {
     type Content = Bytes;
+    type Trace = ();
 
     fn content(&mut self, parts: Vec<Part<'_>>) -> Result<Self::Content, Fault> {
         self.reads += 1;
@@ -206,7 +207,8 @@ impl Run {
     /// Archives roots into `memory`.
     fn fill(&self, memory: &mut Memory, roots: &[&Path]) -> Result<Record, Failure> {
         let record = Record::default();
-        let mut collector = Collector::new(&self.selection, &self.reading, &record, memory);
+        let order = Order::new(&record);
+        let mut collector = Collector::new(&self.selection, &self.reading, &order, memory);
         let mut walk = Walk::new(&self.walk, self.matcher(), &record);
         for path in &self.skip {
             walk.skip(path.as_os_str().as_bytes());

@@ -1,6 +1,7 @@
 //! Going through the file system (data layer, section 10.1).
 
-use super::entries::{entries, tags};
+use super::ahead::Task;
+use super::entries::{Entry, entries, tags};
 use super::levels::{End, Level, Levels};
 use super::object::{Object, look};
 use super::path::{join, strip_prefix};
@@ -14,7 +15,7 @@ use portaborg_core::pattern::{PatternMatcher, normpath};
 use rustix::fs::{CWD, FileType, OFlags, Stat};
 use rustix::io::Errno;
 use std::collections::HashSet;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 /// Which objects are gone to, apart from patterns (command line, section 1.2, `create`).
@@ -39,6 +40,16 @@ pub trait Visitor {
 
     /// Anything: an object that is no directory, or a directory that is not entered. No status if there is nothing to tell.
     fn object(&mut self, object: &Object<'_>) -> Result<Option<Status>, Fault>;
+
+    /// Whether regular files need not be looked at before they are [shown](Visitor::file).
+    fn has_workers(&self) -> bool {
+        false
+    }
+
+    /// A regular file that is included and was not looked at. The visitor tells its status.
+    fn file(&mut self, _task: Task) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// Goes through the file system and knows where it has been.
@@ -54,7 +65,7 @@ pub struct Walk<'a> {
 struct Descent<'w, 'a, V> {
     walk: &'w mut Walk<'a>,
     visitor: &'w mut V,
-    strip_prefix: Option<&'w [u8]>,
+    strip_prefix: Option<Arc<[u8]>>,
     /// The only file system to stay on.
     device: Option<u64>,
     levels: Levels,
@@ -98,8 +109,7 @@ impl<'a> Walk<'a> {
         };
         let inode = Inode::of(&stat);
         let device = self.options.one_file_system.then_some(inode.device);
-        let strip_prefix = strip_prefix(given);
-        let strip_prefix = strip_prefix.as_deref();
+        let strip_prefix = strip_prefix(given).map(Arc::from);
         let mut descent = Descent { walk: &mut *self, visitor, strip_prefix, device, levels: Levels::default() };
         descent.go_to(&path, CWD, &path, Some((stat, follow)))?;
         descent.run()?;
@@ -116,30 +126,9 @@ impl<'a> Walk<'a> {
         let visited = look(CWD, &path, false).map_err(Fault::Object).and_then(|stat| {
             visitor.object(&Object { path: &path, parent: CWD, name: &path, stat, follow: false, strip_prefix })
         });
-        let status = self.settle(&path, visited)?;
-        self.tell(&path, status);
+        let status = settle(self.observer, &path, visited)?;
+        tell(self.observer, &path, status);
         Ok(())
-    }
-
-    /// The status of an object for which there may have been a problem.
-    fn settle(&self, path: &[u8], visited: Result<Option<Status>, Fault>) -> Result<Option<Status>, Failure> {
-        match visited {
-            Ok(status) => Ok(status),
-            Err(Fault::End(failure)) => Err(failure),
-            Err(Fault::Object(cause)) => {
-                self.warn(path, cause);
-                Ok(Some(Status::Error))
-            }
-        }
-    }
-
-    fn tell(&self, path: &[u8], status: Option<Status>) {
-        let Some(status) = status else { return };
-        if status == Status::Changed {
-            self.warn(path, Cause::Changed);
-        }
-        self.observer.status(status, path);
-        self.observer.count(status);
     }
 
     fn warn(&self, path: &[u8], cause: Cause) {
@@ -147,19 +136,64 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// The status of an object for which there may have been a problem.
+pub(super) fn settle(
+    observer: &dyn Observer,
+    path: &[u8],
+    visited: Result<Option<Status>, Fault>,
+) -> Result<Option<Status>, Failure> {
+    match visited {
+        Ok(status) => Ok(status),
+        Err(Fault::End(failure)) => Err(failure),
+        Err(Fault::Object(cause)) => {
+            observer.warn(&Problem { path: path.into(), cause });
+            Ok(Some(Status::Error))
+        }
+    }
+}
+
+/// Tells a status, and counts it.
+pub(super) fn tell(observer: &dyn Observer, path: &[u8], status: Option<Status>) {
+    let Some(status) = status else { return };
+    if status == Status::Changed {
+        observer.warn(&Problem { path: path.into(), cause: Cause::Changed });
+    }
+    observer.status(status, path);
+    observer.count(status);
+}
+
 impl<V: Visitor> Descent<'_, '_, V> {
     fn run(&mut self) -> Result<(), Failure> {
         while let Some(level) = self.levels.last_mut() {
             interrupt::check()?;
             match level.next() {
-                Some((directory, name)) => {
+                Some((directory, Entry { name, file })) => {
                     let path = level.path_of(&name);
-                    self.go_to(&path, directory.as_fd(), &name, None)?;
+                    match file.filter(|&number| self.is_left_to_workers(number)) {
+                        Some(number) => self.hand_over(path, &name, directory, number)?,
+                        None => self.go_to(&path, directory.as_fd(), &name, None)?,
+                    }
                 }
                 None => self.leave(),
             }
         }
         Ok(())
+    }
+
+    /// Whether a regular file need not be looked at here: nothing but patterns can exclude it.
+    fn is_left_to_workers(&self, number: u64) -> bool {
+        self.visitor.has_workers()
+            && !self.walk.options.exclude_dataless
+            && !self.walk.skipped.iter().any(|skipped| skipped.number == number)
+    }
+
+    fn hand_over(&mut self, path: Vec<u8>, name: &[u8], parent: Arc<OwnedFd>, number: u64) -> Result<(), Failure> {
+        if !self.walk.matcher.match_path(&path).map_err(Failure::command)?.included {
+            self.walk.observer.status(Status::Excluded, &path);
+            return Ok(());
+        }
+        let name_at = path.len() - name.len();
+        self.visitor.file(Task { path, name_at, parent, number, strip_prefix: self.strip_prefix.clone() })
     }
 
     /// What is excluded and not entered is not even looked at: that could fail, or wake up something.
@@ -179,18 +213,19 @@ impl<V: Visitor> Descent<'_, '_, V> {
         }
         let visited = match seen.map_or_else(|| Ok((look(parent, name, false)?, false)), Ok) {
             Ok((stat, follow)) => {
-                let strip_prefix = self.strip_prefix;
+                let strip_prefix = self.strip_prefix.clone();
+                let strip_prefix = strip_prefix.as_deref();
                 self.visit(Object { path, parent, name, stat, follow, strip_prefix }, verdict.included)
             }
             Err(cause) => Err(Fault::Object(cause)),
         };
         let status = match visited {
             Ok(Step::Entered) => return Ok(()),
-            Ok(Step::Done(status)) => self.walk.settle(path, Ok(status))?,
-            Err(fault) => self.walk.settle(path, Err(fault))?,
+            Ok(Step::Done(status)) => status,
+            Err(fault) => settle(self.walk.observer, path, Err(fault))?,
         };
         if verdict.included {
-            self.walk.tell(path, status);
+            tell(self.walk.observer, path, status);
         }
         Ok(())
     }
@@ -236,7 +271,7 @@ impl<V: Visitor> Descent<'_, '_, V> {
     fn leave(&mut self) {
         let Some((left, lost)) = self.levels.pop() else { return };
         match left.end {
-            End::Status(status) => self.walk.tell(&left.path, status),
+            End::Status(status) => tell(self.walk.observer, &left.path, status),
             End::Line(status) => self.walk.observer.status(status, &left.path),
             End::Silent => {}
         }

@@ -1,12 +1,18 @@
 //! `create`: a new archive (command line, section 1.2; data layer, section 10).
 
+mod cut;
 mod inputs;
 mod mapped;
+mod recorder;
 mod sink;
+mod stream;
+mod work;
+mod zeros;
 
 use crate::app::App;
-use crate::backup::{Collector, DryRun, Walk, read};
+use crate::backup::{Collector, DryRun, Observer, Order, Walk};
 use crate::client::{command_line, dirs, host};
+use crate::crew::with_crew;
 use crate::failure::Failure;
 use crate::options::archive_name::archive_name;
 use crate::options::archive_texts::{comment, tag};
@@ -23,6 +29,7 @@ use crate::output::log::{Level, Message, STATS};
 use crate::output::steps::Steps;
 use crate::repository::files_cache::{FilesCache, GroupKey, Series};
 use crate::repository::session::{Held, Lock, Session};
+use crate::tuning;
 use clap::Args;
 use inputs::Inputs;
 use jiff::tz::TimeZone;
@@ -32,7 +39,7 @@ use portaborg_core::chunk::{Chunker, ChunkerParams};
 use portaborg_core::codec::Compression;
 use portaborg_core::item::{UnsafePath, make_path_safe};
 use portaborg_core::pattern::PatternMatcher;
-use portaborg_core::repo::SizeRule;
+use portaborg_core::repo::{ArchiveWriter, SizeRule};
 use portaborg_core::store::now;
 use portaborg_core::text::Repr;
 use portaborg_core::time::Timestamp;
@@ -40,6 +47,8 @@ use sink::{ArchiveSink, Parts};
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::sync::Arc;
+use work::{Shared, Tools};
 
 /// This command creates a backup archive of all files that are found below the given paths.
 ///
@@ -239,9 +248,9 @@ impl<'a> Creation<'a> {
         &self,
         options: &'w crate::backup::walk::Options,
         matcher: PatternMatcher,
-        report: &'w ArchiveReport<'_>,
+        observer: &'w dyn Observer,
     ) -> Walk<'w> {
-        let mut walk = Walk::new(options, matcher, report);
+        let mut walk = Walk::new(options, matcher, observer);
         if let Some(caches) = dirs::cache(self.session.repository.id()).parent() {
             walk.skip(caches.as_os_str().as_bytes());
         }
@@ -274,6 +283,7 @@ impl<'a> Creation<'a> {
     fn create(&self, matcher: PatternMatcher, plan: Option<Plan<'_>>, held: &mut Held<'a>) -> Result<(), Failure> {
         let Creation { app, options, session, .. } = *self;
         let compression = session.compression(options.compression)?;
+        let tuning = tuning::for_writing(&compression)?;
         let asked_for = options.chunker_params.as_ref().and_then(ChosenChunkerParams::given);
         let params = session.chunker_params(asked_for)?;
         let mut writer = session.writer(app, held, compression)?;
@@ -281,14 +291,36 @@ impl<'a> Creation<'a> {
         reading.mapped = plan.map(|plan| plan.resolve(app, session, &mut writer.reader)).transpose()?;
         let (hostname, username) = (host::hostname(), host::username());
         let series = Series { name: &self.texts.name, host: &hostname, user: &username, group_by: &options.group_by.0 };
-        let files = FilesCache::load(app, session, &mut writer.reader, options.source.files_cache_mode, &series)?;
+        let mut files = FilesCache::load(app, session, &mut writer.reader, options.source.files_cache_mode, &series)?;
         let report = self.report();
         let digests = options.digests.as_ref().map_or(&[][..], |digests| &digests.0);
-        let chunker = Chunker::new(&params, &session.keys);
-        let parts = Parts { app, session, held: &mut *held, writer, files, report: &report, chunker, digests };
-        let mut sink = ArchiveSink::new(parts);
-        let archived = self.archive(matcher, &reading, &mut sink, &report);
-        let ArchiveSink { mut writer, archive, files, .. } = sink;
+        let selection = options.source.selection();
+        let known = Arc::clone(files.known());
+        let shared = Shared { session, known, selection: &selection, reading: &reading, params: &params, digests };
+        let mut archive = ArchiveWriter::new(&session.keys);
+        let work = |tools: &mut Tools<'_>, job| shared.run(tools, job);
+        let archived = with_crew(
+            tuning.create_threads(),
+            || shared.tools(),
+            work,
+            |crew| {
+                let mut sink = ArchiveSink::new(Parts {
+                    app,
+                    session,
+                    held: &mut *held,
+                    writer: &mut writer,
+                    archive: &mut archive,
+                    files: &mut files,
+                    report: &report,
+                    chunker: Chunker::new(&params, &session.keys),
+                    digests,
+                    crew,
+                    tuning: &tuning,
+                });
+                let archived = self.archive(matcher, &shared, &mut sink, &report);
+                sink.finish(archived)
+            },
+        );
         let mut stats = report.finish();
         if let Err(failure) = archived {
             // Without the lock, what was added may be gone already.
@@ -333,14 +365,16 @@ impl<'a> Creation<'a> {
     fn archive(
         &self,
         matcher: PatternMatcher,
-        reading: &read::Options,
-        sink: &mut ArchiveSink<'_, '_>,
+        shared: &Shared<'_>,
+        sink: &mut ArchiveSink<'_, '_, '_>,
         report: &ArchiveReport<'_>,
     ) -> Result<(), Failure> {
-        let (walk_options, selection) = (self.options.source.walk(), self.options.source.selection());
-        let mut walk = self.walk(&walk_options, matcher, report);
-        let mut collector = Collector::new(&selection, reading, report, sink);
-        self.inputs.archive(&mut walk, &mut collector, report)
+        let walk_options = self.options.source.walk();
+        let order = Order::new(report);
+        let mut walk = self.walk(&walk_options, matcher, &order);
+        let mut collector = Collector::new(shared.selection, shared.reading, &order, sink);
+        self.inputs.archive(&mut walk, &mut collector, report)?;
+        collector.catch_up()
     }
 
     fn meta(&self, params: &ChunkerParams, stats: &ArchiveStats, hostname: String, username: String) -> ArchiveMeta {

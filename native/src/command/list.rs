@@ -141,7 +141,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
             for listed in listed {
                 match listed {
                     Listed::Lines(lines) => out.add(&lines)?,
-                    Listed::Item(item) if options.sort_by.is_some() => kept.push(item),
+                    Listed::Item(item) if options.sort_by.is_some() => kept.push(*item),
                     Listed::Item(item) => work.line(app, &item, pipeline.reader, &mut out)?,
                     Listed::Problem(problem) => report(app, &archive, &problem, "listed", &session.location),
                     Listed::Failure(failure) => return Err(failure),
@@ -174,7 +174,7 @@ enum Listed {
     /// Lines of one or more.
     Lines(Vec<u8>),
     /// One whose line can't be made yet.
-    Item(Item),
+    Item(Box<Item>),
     /// Something that is no item.
     Problem(ItemProblem),
     /// The listing ends here.
@@ -198,7 +198,7 @@ impl Work for Listing<'_> {
             let other = match item {
                 Ok(item) => match self.list(item, matcher, &mut lines) {
                     Ok(None) => continue,
-                    Ok(Some(item)) => Listed::Item(item),
+                    Ok(Some(item)) => Listed::Item(Box::new(item)),
                     Err(failure) => Listed::Failure(failure),
                 },
                 Err(problem) => Listed::Problem(problem),

@@ -20,7 +20,8 @@ use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a cache folder says of itself.
 const README: &str = "This is a Borg Backup cache.\nSee https://borgbackup.readthedocs.io/\n";
@@ -65,10 +66,11 @@ pub struct Content {
     pub read_at: Timestamp,
 }
 
-/// The files that are remembered.
+/// The files that are remembered: those of earlier runs, which many threads can look up, and those of this one.
 pub struct FilesCache {
-    mode: Mode,
-    files: HashMap<PathHash, Remembered>,
+    known: Arc<KnownFiles>,
+    /// What was read in this run, or looks otherwise than it was remembered. It counts instead of what was known.
+    fresh: HashMap<PathHash, Fresh>,
     /// The last change of all the files that were read in this run.
     newest: Option<Timestamp>,
     place: PathBuf,
@@ -76,7 +78,20 @@ pub struct FilesCache {
     config: CacheConfig,
 }
 
-struct Remembered {
+/// The files of earlier runs. The repository has all their chunks.
+pub struct KnownFiles {
+    mode: Mode,
+    files: HashMap<PathHash, KnownFile>,
+}
+
+/// One of them.
+pub struct KnownFile {
+    entry: Entry,
+    /// Whether it was met in this run.
+    is_seen: AtomicBool,
+}
+
+struct Fresh {
     entry: Entry,
     settled: Settled,
 }
@@ -92,18 +107,56 @@ enum Settled {
 }
 
 /// What the cache has of a file.
-pub enum Found {
+pub enum Found<'a> {
     /// Nothing.
     Unknown,
-    /// Another state of it, or one whose content is gone.
+    /// Another state of it.
     Modified,
     /// This state of it.
-    Unchanged(Rc<Content>),
+    Unchanged(&'a KnownFile),
 }
 
-/// The hash that stands for a path.
-fn path_hash(keys: &Keys, path: &[u8]) -> PathHash {
-    PathHash(keys.chunk_id(path).0)
+impl KnownFiles {
+    /// The hash that stands for a path.
+    pub fn path_hash(keys: &Keys, path: &[u8]) -> PathHash {
+        PathHash(keys.chunk_id(path).0)
+    }
+
+    /// Whether files are looked up, or remembered, at all: else their paths need not be hashed.
+    pub fn is_used(&self) -> bool {
+        self.mode.is_kept() || self.mode.is_looked_up()
+    }
+
+    /// What is remembered of a regular file.
+    pub fn find(&self, path: &PathHash, state: &FileState) -> Found<'_> {
+        if !self.mode.is_looked_up() {
+            return Found::Unknown;
+        }
+        let Some(known) = self.files.get(path) else { return Found::Unknown };
+        if !self.mode.is_same(&known.entry.state, state) {
+            return Found::Modified;
+        }
+        known.is_seen.store(true, Ordering::Relaxed);
+        Found::Unchanged(known)
+    }
+}
+
+impl KnownFile {
+    /// Its content, as of now.
+    pub fn content(&self, now: Timestamp) -> Content {
+        Content { chunks: self.entry.chunks.clone(), digests: self.entry.digests.clone(), read_at: now }
+    }
+
+    /// Whether it looks otherwise than it was remembered, in what was not compared. Then it is to be
+    /// [remembered](FilesCache::remember_changed) so: it is what a later run with another mode compares with.
+    pub fn differs(&self, state: &FileState) -> bool {
+        self.entry.state != *state
+    }
+
+    /// Digests of its content, if any were made.
+    pub fn digests(&self) -> Option<&portaborg_core::item::Pairs> {
+        self.entry.digests.as_ref()
+    }
 }
 
 impl FilesCache {
@@ -120,77 +173,83 @@ impl FilesCache {
         let suffix = env::var("BORG_FILES_CACHE_SUFFIX").unwrap_or_default();
         let file = file_name(series.name, &suffix);
         let config = load_config(app, &place, id);
-        let mut cache = FilesCache { mode, files: HashMap::new(), newest: None, place, file, config };
-        if !mode.is_kept() {
-            return Ok(cache);
-        }
-        match cache.read(&reader.index) {
-            Ok(()) => {}
-            Err(why) => {
-                app.debug(&why);
-                cache.files.clear();
-                cache.rebuild(app, session, reader, series)?;
-            }
+        let mut cache = FilesCache {
+            known: Arc::new(KnownFiles { mode, files: HashMap::new() }),
+            fresh: HashMap::new(),
+            newest: None,
+            place,
+            file,
+            config,
+        };
+        if mode.is_kept() {
+            let files = match cache.read(&reader.index) {
+                Ok(files) => files,
+                Err(why) => {
+                    app.debug(&why);
+                    rebuild(app, session, reader, series)?
+                }
+            };
+            cache.known = Arc::new(KnownFiles { mode, files });
         }
         Ok(cache)
     }
 
-    /// What is remembered of a regular file.
-    pub fn find(&mut self, keys: &Keys, path: &[u8], state: &FileState, index: &ChunkIndex, now: Timestamp) -> Found {
-        if !self.mode.is_looked_up() {
-            return Found::Unknown;
-        }
-        let mode = self.mode;
-        let Some(remembered) = self.files.get_mut(&path_hash(keys, path)) else { return Found::Unknown };
-        let entry = &mut remembered.entry;
-        let is_there = || entry.chunks.iter().all(|chunk| index.get(&chunk.id).is_some());
-        if !mode.is_same(&entry.state, state) || !is_there() {
-            return Found::Modified;
-        }
-        // What was not compared may be different: it is what a later run with another mode compares with.
-        if entry.state != *state {
-            remembered.settled = Settled::of(state, now, false);
-        }
-        entry.state = *state;
-        entry.age = 0;
-        Found::Unchanged(Rc::new(Content {
-            chunks: entry.chunks.clone(),
-            digests: entry.digests.clone(),
-            read_at: now,
-        }))
+    /// The files of earlier runs.
+    pub fn known(&self) -> &Arc<KnownFiles> {
+        &self.known
     }
 
     /// Remembers a regular file that did not change while it was read, and whether it is on a file system that can't be
     /// written to.
-    pub fn remember(&mut self, keys: &Keys, path: &[u8], state: &FileState, content: &Content, is_read_only: bool) {
-        if self.mode.is_kept() {
-            let entry =
-                Entry { age: 0, state: *state, chunks: content.chunks.clone(), digests: content.digests.clone() };
+    pub fn remember(&mut self, path: PathHash, state: &FileState, content: Arc<Content>, is_read_only: bool) {
+        if self.known.mode.is_kept() {
             let settled = Settled::of(state, content.read_at, is_read_only);
             self.newest = self.newest.max(Some(state.last_change()));
-            self.files.insert(path_hash(keys, path), Remembered { entry, settled });
+            self.insert(path, state, content, settled);
         }
+    }
+
+    /// Remembers how a file looks now whose content is what it was.
+    pub fn remember_changed(&mut self, path: PathHash, state: &FileState, content: Arc<Content>) {
+        if self.known.mode.is_kept() {
+            let settled = Settled::of(state, content.read_at, false);
+            self.insert(path, state, content, settled);
+        }
+    }
+
+    fn insert(&mut self, path: PathHash, state: &FileState, content: Arc<Content>, settled: Settled) {
+        let Content { chunks, digests, .. } = Arc::unwrap_or_clone(content);
+        let entry = Entry { age: 0, state: *state, chunks, digests };
+        self.fresh.insert(path, Fresh { entry, settled });
     }
 
     /// Stores what is remembered. It counts once [`save_config`](Self::save_config) vouches for it.
     ///
     /// What was not seen gets older only if everything was seen that there is.
     pub fn save(&mut self, has_seen_all: bool) -> io::Result<()> {
-        if !self.mode.is_kept() {
+        if !self.known.mode.is_kept() {
             return Ok(());
         }
         let ttl = env::var("BORG_FILES_CACHE_TTL").ok().and_then(|ttl| ttl.trim().parse().ok()).unwrap_or(DEFAULT_TTL);
         let mut content = Vec::new();
-        for (path, Remembered { entry, settled }) in &mut self.files {
+        for (path, KnownFile { entry, is_seen }) in
+            self.known.files.iter().filter(|(path, _)| !self.fresh.contains_key(*path))
+        {
+            let age = match is_seen.load(Ordering::Relaxed) {
+                true => 0,
+                false => entry.age + u64::from(has_seen_all),
+            };
+            if age == 0 || age < ttl {
+                entry.encode_aged(age, path, &mut content);
+            }
+        }
+        for (path, Fresh { entry, settled }) in &self.fresh {
             let is_settled = match settled {
                 Settled::Yes => true,
                 Settled::ByOthers => Some(entry.state.last_change()) < self.newest,
                 Settled::No => false,
             };
-            if entry.age > 0 && !has_seen_all {
-                entry.age -= 1;
-            }
-            if is_settled && entry.is_kept(None, ttl) {
+            if is_settled {
                 entry.encode_into(path, &mut content);
             }
         }
@@ -202,7 +261,7 @@ impl FilesCache {
 
     /// Stores what the cache folder says of its files.
     pub fn save_config(&self) -> io::Result<()> {
-        if !self.mode.is_kept() {
+        if !self.known.mode.is_kept() {
             return Ok(());
         }
         let mut config = match fs::read_to_string(self.place.join("config")).map(|text| CacheConfig::parse(&text)) {
@@ -217,7 +276,7 @@ impl FilesCache {
         dirs::sync(&self.place)
     }
 
-    fn read(&mut self, index: &ChunkIndex) -> Result<(), String> {
+    fn read(&self, index: &ChunkIndex) -> Result<HashMap<PathHash, KnownFile>, String> {
         let path = self.place.join(&self.file);
         let content = fs::read(&path).map_err(|error| format!("The files cache can't be read. [{error}]"))?;
         let mut hasher = IntegrityHasher::new(&self.file);
@@ -225,65 +284,78 @@ impl FilesCache {
         if self.config.integrity(&self.file) != Some(hasher.finish()) {
             return Err("The files cache is corrupted.".into());
         }
+        let mut files = HashMap::new();
         for entry in Entries::new(&content) {
-            let (path, mut entry) = entry.map_err(|error| format!("The files cache seems invalid. [{error}]"))?;
-            entry.age = entry.age.saturating_add(1);
-            if entry.chunks.iter().all(|chunk| index.get(&chunk.id).is_some()) {
-                self.files.insert(path, Remembered { entry, settled: Settled::Yes });
-            }
+            let (path, entry) = entry.map_err(|error| format!("The files cache seems invalid. [{error}]"))?;
+            insert_known(&mut files, path, entry, false, index);
         }
-        Ok(())
+        Ok(files)
     }
+}
 
-    /// Makes the cache from the last archive of the series, if there is one that can be read.
-    fn rebuild(
-        &mut self,
-        app: &App,
-        session: &Session,
-        reader: &mut Reader<'_>,
-        series: &Series<'_>,
-    ) -> Result<(), Failure> {
-        let is_of_series = |archive: &Archive| {
-            series.group_by.iter().all(|key| match key {
-                GroupKey::Name => archive.name() == series.name.as_bytes(),
-                GroupKey::Host => archive.host() == series.host.as_bytes(),
-                GroupKey::User => archive.user() == series.user.as_bytes(),
-            })
-        };
-        let all = archives::list(app, session, reader, false)?.archives;
-        let last = all.into_iter().filter(is_of_series).max_by_key(|archive| (archive.time(), archive.id()));
-        let Some(last) = last else { return Ok(()) };
-        let Some(meta) = last.meta() else { return Ok(()) };
-        app.debug(&format!("Building files cache from {} {} {} ...", lossy(&meta.name).0, meta.time.text, last.id()));
-        let mut items = ItemStream::new(&meta.item_ptrs);
-        while let Some(item) = now(items.next(reader)) {
-            crate::interrupt::check()?;
-            if let Ok(item) = item {
-                self.remember_item(&session.keys, &item, meta.start.time);
-            }
-        }
-        // What was archived may have been a snapshot.
-        let newest = self.newest.take();
-        self.files.retain(|_, remembered| Some(remembered.entry.state.last_change()) < newest);
-        Ok(())
+/// Remembers a file if the repository has its chunks.
+fn insert_known(
+    files: &mut HashMap<PathHash, KnownFile>,
+    path: PathHash,
+    entry: Entry,
+    is_seen: bool,
+    index: &ChunkIndex,
+) {
+    if entry.chunks.iter().all(|chunk| index.get(&chunk.id).is_some()) {
+        files.insert(path, KnownFile { entry, is_seen: AtomicBool::new(is_seen) });
     }
+}
 
-    /// Remembers a file of an archive whose making began at a time.
-    fn remember_item(&mut self, keys: &Keys, item: &Item, began: Timestamp) {
-        let Some(chunks) = item.chunks.as_ref().filter(|_| item.file_type() == Some(FileType::Regular)) else { return };
-        let state = FileState {
-            inode: item.inode.unwrap_or_default(),
-            size: item.size.unwrap_or_else(|| item.content_size()),
-            // What was not stored equals nothing that a file has.
-            ctime: item.ctime.unwrap_or_default(),
-            mtime: item.mtime,
-        };
-        self.newest = self.newest.max(Some(state.last_change()));
-        if Settled::of(&state, began, false) == Settled::Yes {
-            let entry = Entry { age: 0, state, chunks: chunks.clone(), digests: item.digests.clone() };
-            self.files.insert(path_hash(keys, &item.path), Remembered { entry, settled: Settled::Yes });
+/// Makes the cache from the last archive of the series, if there is one that can be read.
+fn rebuild(
+    app: &App,
+    session: &Session,
+    reader: &mut Reader<'_>,
+    series: &Series<'_>,
+) -> Result<HashMap<PathHash, KnownFile>, Failure> {
+    let mut files = HashMap::new();
+    let is_of_series = |archive: &Archive| {
+        series.group_by.iter().all(|key| match key {
+            GroupKey::Name => archive.name() == series.name.as_bytes(),
+            GroupKey::Host => archive.host() == series.host.as_bytes(),
+            GroupKey::User => archive.user() == series.user.as_bytes(),
+        })
+    };
+    let all = archives::list(app, session, reader, false)?.archives;
+    let last = all.into_iter().filter(is_of_series).max_by_key(|archive| (archive.time(), archive.id()));
+    let Some(last) = last else { return Ok(files) };
+    let Some(meta) = last.meta() else { return Ok(files) };
+    app.debug(&format!("Building files cache from {} {} {} ...", lossy(&meta.name).0, meta.time.text, last.id()));
+    let mut items = ItemStream::new(&meta.item_ptrs);
+    let mut newest = None;
+    while let Some(item) = now(items.next(reader)) {
+        crate::interrupt::check()?;
+        let Some(entry) = item.ok().and_then(|item| Some((item.path.clone(), entry_of(item)?))) else { continue };
+        let (path, entry) = entry;
+        newest = newest.max(Some(entry.state.last_change()));
+        if Settled::of(&entry.state, meta.start.time, false) == Settled::Yes {
+            // It was seen when that archive was made, which no other one counts.
+            insert_known(&mut files, KnownFiles::path_hash(&session.keys, &path), entry, true, &reader.index);
         }
     }
+    // What was archived may have been a snapshot.
+    files.retain(|_, known| Some(known.entry.state.last_change()) < newest);
+    Ok(files)
+}
+
+/// What is to be remembered of a regular file by its item.
+fn entry_of(item: Item) -> Option<Entry> {
+    let size = item.size.unwrap_or_else(|| item.content_size());
+    let is_regular = item.file_type() == Some(FileType::Regular);
+    let Item { inode, ctime, mtime, chunks, digests, .. } = item;
+    let state = FileState {
+        inode: inode.unwrap_or_default(),
+        size,
+        // What was not stored equals nothing that a file has.
+        ctime: ctime.unwrap_or_default(),
+        mtime,
+    };
+    Some(Entry { age: 0, state, chunks: chunks.filter(|_| is_regular)?, digests })
 }
 
 impl Settled {

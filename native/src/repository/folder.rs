@@ -161,7 +161,7 @@ impl Folder {
         Ok(file)
     }
 
-    fn write_whole(&self, key: &Key, content: &[u8]) -> io::Result<()> {
+    fn write_whole<C: AsRef<[u8]>>(&self, key: &Key, pieces: &[C]) -> io::Result<()> {
         let path = self.path(key);
         let unique = getrandom::u64().map_err(io::Error::other)?;
         let temporary = path.with_extension(format!("{unique:016x}.{TEMPORARY_SUFFIX}"));
@@ -178,7 +178,13 @@ impl Folder {
         let is_lock = matches!(key, Key::Lock(_));
         // The content is on disk before the name is: after a power failure no name has half an object.
         let synced = || if is_lock { Ok(()) } else { file.sync_data() };
-        let stored = file.write_all_at(content, 0).and_then(|()| synced()).and_then(|()| fs::rename(&temporary, &path));
+        let mut offset = 0;
+        let written = pieces.iter().map(AsRef::as_ref).try_for_each(|piece| {
+            let place = offset;
+            offset += piece.len() as u64;
+            file.write_all_at(piece, place)
+        });
+        let stored = written.and_then(|()| synced()).and_then(|()| fs::rename(&temporary, &path));
         match &stored {
             Ok(()) if is_lock => {}
             Ok(()) => self.changed(&path),
@@ -222,18 +228,29 @@ impl BlockingStore for Folder {
     }
 }
 
-impl BlockingStoreMut for Folder {
-    fn write(&self, key: &Key, content: &[u8]) -> Result<(), StoreError> {
+impl Folder {
+    fn write_counted<C: AsRef<[u8]>>(&self, key: &Key, pieces: &[C]) -> Result<(), StoreError> {
         let is_there = self.permissions != Permissions::All && self.path(key).exists();
         self.allow(key, if is_there { Right::Replace } else { Right::Add })?;
         let began = Instant::now();
-        let written = self.write_whole(key, content);
-        self.count(|stats| stats.store.add(began.elapsed(), content.len()));
+        let written = self.write_whole(key, pieces);
+        let bytes = pieces.iter().map(|piece| piece.as_ref().len()).sum();
+        self.count(|stats| stats.store.add(began.elapsed(), bytes));
         written.map_err(|error| match store_error(error, key.to_string()) {
             // It is the place that is missing, not the object.
             error if error.kind == StoreErrorKind::NotFound => StoreError { kind: StoreErrorKind::Failed, ..error },
             error => error,
         })
+    }
+}
+
+impl BlockingStoreMut for Folder {
+    fn write(&self, key: &Key, content: &[u8]) -> Result<(), StoreError> {
+        self.write_counted(key, &[content])
+    }
+
+    fn write_pieces(&self, key: &Key, pieces: &[Vec<u8>]) -> Result<(), StoreError> {
+        self.write_counted(key, pieces)
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {

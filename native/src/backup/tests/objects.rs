@@ -117,9 +117,10 @@ fn what_comes_through_a_pipe_is_a_file() {
     let file = fs::File::open(tree.file("in", "from elsewhere")).unwrap();
     let (selection, reading) = (Selection::default(), read::Options::default());
     let (record, mut memory) = (Record::default(), Memory::default());
-    let mut collector = Collector::new(&selection, &reading, &record, &mut memory);
+    let order = Order::new(&record);
+    let mut collector = Collector::new(&selection, &reading, &order, &mut memory);
     let pipe = Pipe { name: b"stdin".to_vec(), mode: 0o660, user: Some(b"root".to_vec()), group: None };
-    let mut input = read::Reader::Plain(std::os::fd::AsFd::as_fd(&file));
+    let mut input = read::Reader::Plain(std::os::fd::AsFd::as_fd(&file), None);
     assert_eq!(collector.pipe(&pipe, &mut input), Ok(Ok(())));
     let nobody = Pipe { user: Some(b"no such user here".to_vec()), ..pipe };
     let failure = collector.pipe(&nobody, &mut input).unwrap_err();

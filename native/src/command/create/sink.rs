@@ -1,62 +1,66 @@
 //! Where `create` puts what the walk finds: chunks and items of the new archive.
 
+use super::recorder::{FilesDone, FilesJob, MAX_JOB_BYTES, Trace};
+use super::work::{CutDone, Done, HashDone, Job};
 use crate::app::App;
-use crate::backup::{Cause, Fault, Input, Known, Part, Sink};
+use crate::backup::{Fault, Known, Part, Sink, Task, Tried};
+use crate::crew::Crew;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::archive_report::ArchiveReport;
-use crate::output::format::digest::{Digest, Hasher};
-use crate::repository::files_cache::{Content, FilesCache, Found};
+use crate::output::format::digest::Digest;
+use crate::repository::files_cache::{Content, FilesCache, Found, KnownFiles};
 use crate::repository::session::{Held, Session};
 use crate::repository::writing::Writer;
 use portaborg_core::chunk::Chunker;
 use portaborg_core::files_cache::FileState;
 use portaborg_core::id::ChunkId;
-use portaborg_core::item::{ChunkEntry, Item};
+use portaborg_core::item::{Item, Pairs};
 use portaborg_core::object::ObjectType;
-use portaborg_core::repo::ArchiveWriter;
+use portaborg_core::repo::{ArchiveWriter, WriteError};
 use portaborg_core::store::now;
-use portaborg_core::time::Timestamp;
-use rustix::io::Errno;
-use std::rc::Rc;
+use portaborg_core::tuning::Tuning;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How much is read at once, in bytes.
-const READ_BYTES: usize = 1 << 20;
 /// How often the index of what was added is stored, so that a run that dies need not be repeated from the beginning.
 const INDEX_INTERVAL: Duration = Duration::from_secs(600);
-/// How many lengths of zeros are remembered by their ids.
-const KNOWN_ZEROS: usize = 16;
+/// So many buffers are kept to be used again.
+const SPARE_BUFFERS: usize = 8;
 
-/// Makes one archive.
-pub struct ArchiveSink<'a, 's> {
-    /// Adds chunks.
-    pub writer: Writer<'s>,
-    /// Takes the items.
-    pub archive: ArchiveWriter,
-    /// What need not be read again.
-    pub files: FilesCache,
+/// Makes one archive, with a crew that reads, hashes, compresses, seals and stores. Everything that must be in order is done
+/// here, on the caller's thread.
+pub struct ArchiveSink<'a, 's, 'c> {
+    pub(super) writer: &'a mut Writer<'s>,
+    pub(super) crew: &'a mut Crew<'c, Job, Done>,
+    pub(super) report: &'a ArchiveReport<'s>,
+    pub(super) chunker: Chunker,
+    /// What workers found, until it is its turn.
+    pub(super) hashed: HashMap<u64, HashDone>,
+    pub(super) cut_done: Option<CutDone>,
+    archive: &'a mut ArchiveWriter,
+    files: &'a mut FilesCache,
     app: &'a App,
     session: &'s Session,
     held: &'a mut Held<'s>,
-    report: &'a ArchiveReport<'a>,
-    chunker: Chunker,
     digests: &'a [Digest],
-    ahead: Ahead,
-    zeros: Vec<(usize, ChunkId)>,
+    /// The jobs of small files that were begun, in order.
+    begun: VecDeque<u64>,
+    files_done: HashMap<u64, FilesDone>,
+    /// The items of the files whose turn it is.
+    items: Vec<u8>,
+    /// Buffers that may be used again when nobody else has them.
+    buffers: Vec<Arc<Vec<u8>>>,
+    numbers: u64,
+    window_bytes: usize,
+    max_begun: usize,
     index_saved: Instant,
 }
 
-/// What was read and is not cut yet.
-#[derive(Default)]
-struct Ahead {
-    buffer: Vec<u8>,
-    start: usize,
-    end: usize,
-}
-
 /// What a sink is made of.
-pub struct Parts<'a, 's> {
+pub struct Parts<'a, 's, 'c> {
     /// Messages go there.
     pub app: &'a App,
     /// The repository.
@@ -64,98 +68,161 @@ pub struct Parts<'a, 's> {
     /// Its lock.
     pub held: &'a mut Held<'s>,
     /// Adds chunks.
-    pub writer: Writer<'s>,
+    pub writer: &'a mut Writer<'s>,
+    /// Takes the items.
+    pub archive: &'a mut ArchiveWriter,
     /// What need not be read again.
-    pub files: FilesCache,
+    pub files: &'a mut FilesCache,
     /// Hears of what is stored.
-    pub report: &'a ArchiveReport<'a>,
-    /// Cuts contents.
+    pub report: &'a ArchiveReport<'s>,
+    /// Cuts what is not left to workers.
     pub chunker: Chunker,
     /// Digests that are made of whole contents.
     pub digests: &'a [Digest],
+    /// Does the work.
+    pub crew: &'a mut Crew<'c, Job, Done>,
+    /// How much may be in flight.
+    pub tuning: &'a Tuning,
 }
 
-impl<'a, 's> ArchiveSink<'a, 's> {
-    /// Without an item yet.
-    pub fn new(parts: Parts<'a, 's>) -> Self {
-        let Parts { app, session, held, writer, files, report, chunker, digests } = parts;
-        let archive = ArchiveWriter::new(&session.keys);
+impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
+    /// Without an item yet. The writer is lent until [`finish`](ArchiveSink::finish).
+    pub fn new(parts: Parts<'a, 's, 'c>) -> Self {
+        let Parts { app, session, held, writer, archive, files, report, chunker, digests, crew, tuning } = parts;
+        writer.lend(true);
+        let max_begun = tuning.create_jobs(crew.width(), MAX_JOB_BYTES);
         ArchiveSink {
             writer,
+            crew,
+            report,
+            chunker,
+            hashed: HashMap::new(),
+            cut_done: None,
             archive,
             files,
             app,
             session,
             held,
-            report,
-            chunker,
             digests,
-            ahead: Ahead::default(),
-            zeros: Vec::new(),
+            begun: VecDeque::new(),
+            files_done: HashMap::new(),
+            items: Vec::new(),
+            buffers: Vec::new(),
+            numbers: 0,
+            window_bytes: tuning.create_bytes,
+            max_begun,
             index_saved: Instant::now(),
         }
     }
 
+    /// Ends the items, or after a failure only what was begun, and has everything stored that was added.
+    pub fn finish(mut self, archived: Result<(), Failure>) -> Result<(), Failure> {
+        let ended = archived.and_then(|()| {
+            let ended = now(self.archive.end_items(self.writer));
+            ended.map_err(|error| self.failure(error))
+        });
+        self.writer.close_pack();
+        let settled = self.settle();
+        // Results that nobody waits for any more.
+        while self.crew.next().is_some() {}
+        self.writer.lend(false);
+        ended.and(settled)
+    }
+
+    /// Waits until all that was added is stored.
+    fn settle(&mut self) -> Result<(), Failure> {
+        self.give_writers_jobs();
+        while !self.writer.is_settled() {
+            self.receive()?;
+        }
+        Ok(())
+    }
+
     /// Keeps the lock alive, and what was added from being lost.
-    fn stay_alive(&mut self) -> Result<(), Failure> {
+    pub(super) fn stay_alive(&mut self) -> Result<(), Failure> {
         interrupt::check()?;
         self.held.refresh(self.app)?;
         if self.index_saved.elapsed() >= INDEX_INTERVAL {
-            now(self.writer.save_index()).map_err(|error| Failure::store(error, &self.session.location))?;
+            self.writer.close_pack();
+            self.settle()?;
+            self.writer.lend(false);
+            let saved = now(self.writer.save_index());
+            self.writer.lend(true);
+            saved.map_err(|error| Failure::store(error, &self.session.location))?;
             self.index_saved = Instant::now();
         }
         Ok(())
     }
 
-    /// Cuts all of an input into chunks.
-    fn cut(
-        &mut self,
-        input: &mut dyn Input,
-        hashers: &mut [(Digest, Hasher)],
-        chunks: &mut Vec<ChunkEntry>,
-    ) -> Result<(), Fault> {
-        let mut offset = 0;
-        self.ahead.clear();
-        loop {
-            let began = Instant::now();
-            self.ahead.fill(self.chunker.max_size(), input)?;
-            if self.ahead.bytes().is_empty() {
-                return Ok(());
-            }
-            let len = self.chunker.cut(offset, self.ahead.bytes());
-            self.report.chunked(began.elapsed());
-            // Only the chunker for tests of failures has any.
-            let len = len.map_err(|_| Fault::Object(Cause::os("read")(Errno::IO)))?;
-            for (_, hasher) in &mut *hashers {
-                hasher.update(&self.ahead.bytes()[..len]);
-            }
-            chunks.push(self.add(len)?);
-            self.ahead.start += len;
-            offset += len as u64;
-            self.stay_alive()?;
+    /// A number that no other job has.
+    pub(super) fn next_number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    /// Hands to workers what there is to seal and to store.
+    pub(super) fn give_writers_jobs(&mut self) {
+        while let Some(job) = self.writer.next_job() {
+            self.crew.give(Job::Write(job));
         }
     }
 
-    /// Adds the next chunk of a content, which lies at the front of what was read.
-    fn add(&mut self, len: usize) -> Result<ChunkEntry, Failure> {
-        let chunk = &self.ahead.buffer[self.ahead.start..self.ahead.start + len];
-        let began = Instant::now();
-        let id = match is_zero(chunk) {
-            true => zero_id(&mut self.zeros, chunk, &self.writer),
-            false => self.writer.chunk_id(chunk),
-        };
-        self.report.hashed(began.elapsed());
-        let added = now(self.writer.add(id, ObjectType::Content, chunk));
-        let is_new = added.map_err(|error| Failure::write(error, &self.session.location))?;
-        self.report.stored(len as u64, is_new);
-        Ok(ChunkEntry { id, size: len as u64 })
+    /// Takes in a result.
+    pub(super) fn received(&mut self, done: Done) -> Result<(), Failure> {
+        match done {
+            Done::Files(done) => drop(self.files_done.insert(done.number, done)),
+            Done::Cut(done) => self.cut_done = Some(done),
+            Done::Hash(done) => drop(self.hashed.insert(done.number, done)),
+            Done::Write(done) => {
+                self.writer.done(done).map_err(|error| self.failure(error))?;
+                self.give_writers_jobs();
+            }
+        }
+        Ok(())
+    }
+
+    fn failure(&self, error: WriteError) -> Failure {
+        Failure::write(error, &self.session.location)
+    }
+
+    /// Hands files to a worker; they are the first or the last ones that are waited for.
+    fn give_files(&mut self, tasks: Vec<Task>) -> u64 {
+        let number = self.next_number();
+        let buffer = self.spare_buffer();
+        self.crew.give(Job::Files(FilesJob { number, tasks, buffer }));
+        number
+    }
+
+    fn spare_buffer(&mut self) -> Vec<u8> {
+        let free = self.buffers.iter_mut().position(|buffer| Arc::get_mut(buffer).is_some());
+        let buffer = free.map(|at| self.buffers.swap_remove(at));
+        buffer.and_then(Arc::into_inner).unwrap_or_default()
+    }
+
+    /// Adds the chunks of files that a worker has read.
+    fn add_chunks(&mut self, buffer: Arc<Vec<u8>>, chunks: Vec<(ChunkId, Range<usize>)>) {
+        for (id, range) in chunks {
+            let size = range.len() as u64;
+            let is_new = self.writer.put(id, ObjectType::Content, range);
+            self.report.stored(size, is_new);
+        }
+        self.writer.submit(&buffer);
+        if self.buffers.len() < SPARE_BUFFERS {
+            self.buffers.push(buffer);
+        }
+        self.give_writers_jobs();
+    }
+
+    fn add_item(&mut self, place: Range<usize>) -> Result<(), Failure> {
+        now(self.archive.add_encoded(&self.items[place], self.writer)).map_err(|error| self.failure(error))
     }
 }
 
-impl Sink for ArchiveSink<'_, '_> {
-    type Content = Rc<Content>;
+impl Sink for ArchiveSink<'_, '_, '_> {
+    type Content = Arc<Content>;
+    type Trace = Trace;
 
-    fn content(&mut self, parts: Vec<Part<'_>>) -> Result<Rc<Content>, Fault> {
+    fn content(&mut self, parts: Vec<Part<'_>>) -> Result<Arc<Content>, Fault> {
         let read_at = crate::backup::read::now();
         // What is not read can't be digested.
         let has_digests = !self.digests.is_empty() && parts.iter().all(|part| matches!(part, Part::Read(_)));
@@ -165,103 +232,122 @@ impl Sink for ArchiveSink<'_, '_> {
         for part in parts {
             match part {
                 Part::Known(known) => chunks.extend_from_slice(known),
-                Part::Read(mut input) => self.cut(&mut *input, &mut hashers, &mut chunks)?,
+                Part::Read(mut input) => self.stream(&mut *input, &mut hashers, &mut chunks)?,
             }
         }
         let digests = hashers.into_iter().map(|(digest, hasher)| (digest.name().into(), hasher.finish()));
-        Ok(Rc::new(Content { chunks, digests: has_digests.then(|| digests.collect()), read_at }))
+        Ok(Arc::new(Content { chunks, digests: has_digests.then(|| digests.collect()), read_at }))
     }
 
     fn has(&self, id: &ChunkId) -> bool {
         self.writer.has(id)
     }
 
-    fn known(&mut self, path: &[u8], state: &FileState) -> Known<Rc<Content>> {
-        let now: Timestamp = crate::backup::read::now();
-        match self.files.find(&self.session.keys, path, state, &self.writer.reader.index, now) {
-            Found::Unknown => Known::No,
-            Found::Modified => Known::Modified,
-            // Digests that are asked for, but were not made then, need the content.
-            Found::Unchanged(content) if !has_digests(&content, self.digests) => Known::Modified,
-            Found::Unchanged(content) => Known::Unchanged(content),
+    fn known(&mut self, path: &[u8], state: &FileState) -> Known<Arc<Content>> {
+        if !self.files.known().is_used() {
+            return Known::No;
         }
+        let now = crate::backup::read::now();
+        let path = KnownFiles::path_hash(&self.session.keys, path);
+        let (content, differs) = match self.files.known().find(&path, state) {
+            Found::Unknown => return Known::No,
+            Found::Modified => return Known::Modified,
+            // Digests that are asked for, but were not made then, need the content.
+            Found::Unchanged(file) if !has_digests(file.digests(), self.digests) => return Known::Modified,
+            Found::Unchanged(file) => (Arc::new(file.content(now)), file.differs(state)),
+        };
+        if differs {
+            self.files.remember_changed(path, state, Arc::clone(&content));
+        }
+        Known::Unchanged(content)
     }
 
-    fn memorize(&mut self, path: &[u8], state: &FileState, content: &Rc<Content>, is_read_only: bool) {
-        self.files.remember(&self.session.keys, path, state, content, is_read_only);
+    fn memorize(&mut self, path: &[u8], state: &FileState, content: &Arc<Content>, is_read_only: bool) {
+        let path = KnownFiles::path_hash(&self.session.keys, path);
+        self.files.remember(path, state, Arc::clone(content), is_read_only);
     }
 
-    fn item(&mut self, mut item: Item, content: Option<Rc<Content>>) -> Result<(), Failure> {
+    fn item(&mut self, mut item: Item, content: Option<Arc<Content>>) -> Result<(), Failure> {
         self.stay_alive()?;
         if let Some(content) = content {
-            item.digests = content.digests.clone().filter(|_| !self.digests.is_empty());
-            item.chunks = Some(content.chunks.clone());
-            let size = item.content_size();
-            item.size = Some(size);
-            self.report.file(size);
+            self.report.file(complete(&mut item, &content, self.digests));
         }
         self.report.progress(&item.path);
-        now(self.archive.add(&item, &mut self.writer)).map_err(|error| Failure::write(error, &self.session.location))
-    }
-}
-
-impl Ahead {
-    fn clear(&mut self) {
-        (self.start, self.end) = (0, 0);
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.buffer[self.start..self.end]
-    }
-
-    /// Reads until `wanted` bytes are there, or to the input's end.
-    fn fill(&mut self, wanted: usize, input: &mut dyn Input) -> Result<(), Fault> {
-        while self.end - self.start < wanted {
-            if self.end == self.buffer.len() {
-                self.make_room(wanted);
-            }
-            // Small reads for small files: a buffer that is not touched costs nothing.
-            let room = self.buffer.len().min(self.end + READ_BYTES);
-            let count = input.read(&mut self.buffer[self.end..room])?;
-            if count == 0 {
-                break;
-            }
-            self.end += count;
-        }
+        now(self.archive.add(&item, self.writer)).map_err(|error| self.failure(error))?;
+        self.give_writers_jobs();
         Ok(())
     }
 
-    /// Moves what is there to the front, or takes a longer buffer. With room for two longest chunks, each byte is moved once
-    /// at most.
-    fn make_room(&mut self, wanted: usize) {
-        if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
+    fn has_workers(&self) -> bool {
+        self.chunker.is_pure()
+    }
+
+    fn begin_ahead(&mut self, tasks: Vec<Task>) -> Result<(), Failure> {
+        let number = self.give_files(tasks);
+        self.begun.push_back(number);
+        Ok(())
+    }
+
+    fn is_ahead_due(&mut self) -> Result<bool, Failure> {
+        while let Some(done) = self.crew.try_next() {
+            self.received(done)?;
         }
-        let full = 2 * wanted;
-        if self.end == self.buffer.len() {
-            let len = (2 * self.buffer.len()).clamp(READ_BYTES, full.max(READ_BYTES));
-            self.buffer.resize(len, 0);
+        let is_done = self.begun.front().is_some_and(|first| self.files_done.contains_key(first));
+        Ok(is_done || self.begun.len() >= self.max_begun)
+    }
+
+    fn end_ahead(&mut self) -> Result<Vec<Tried<Trace>>, Failure> {
+        self.stay_alive()?;
+        // What was read before is sealed first.
+        while !self.writer.has_room(self.window_bytes) {
+            self.receive()?;
         }
+        let number = self.begun.pop_front().expect("somebody waits for tasks that were begun");
+        let done = loop {
+            match self.files_done.remove(&number) {
+                Some(done) => break done,
+                None => self.receive()?,
+            }
+        };
+        let FilesDone { tried, left, buffer, chunks, items, chunking, hashing, .. } = done;
+        if !left.is_empty() {
+            let number = self.give_files(left);
+            self.begun.push_front(number);
+        }
+        self.report.chunked(chunking);
+        self.report.hashed(hashing);
+        self.items = items;
+        self.add_chunks(buffer, chunks);
+        Ok(tried)
+    }
+
+    fn take_in(&mut self, task: &Task, trace: Trace) -> Result<(), Failure> {
+        match trace {
+            Trace::Memorize { path, state, content, is_read_only } => {
+                self.files.remember(path, &state, content, is_read_only);
+            }
+            Trace::Differs { path, state, content } => self.files.remember_changed(path, &state, content),
+            Trace::Item { place, size } => {
+                self.report.file(size);
+                self.report.progress(&task.path);
+                self.add_item(place)?;
+            }
+        }
+        Ok(())
     }
 }
 
-fn has_digests(content: &Content, wanted: &[Digest]) -> bool {
-    let known = content.digests.as_deref().unwrap_or_default();
-    wanted.iter().all(|digest| known.iter().any(|(name, _)| name == digest.name().as_bytes()))
+/// Completes an item by what is known of its content, and gives the content's length in bytes.
+pub fn complete(item: &mut Item, content: &Content, digests: &[Digest]) -> u64 {
+    item.digests = content.digests.clone().filter(|_| !digests.is_empty());
+    item.chunks = Some(content.chunks.clone());
+    let size = item.content_size();
+    item.size = Some(size);
+    size
 }
 
-fn is_zero(chunk: &[u8]) -> bool {
-    chunk.iter().all(|&byte| byte == 0)
-}
-
-/// The id of zeros, which is computed once for each length.
-fn zero_id(known: &mut Vec<(usize, ChunkId)>, zeros: &[u8], writer: &Writer<'_>) -> ChunkId {
-    if let Some((_, id)) = known.iter().find(|(len, _)| *len == zeros.len()) {
-        return *id;
-    }
-    let id = writer.chunk_id(zeros);
-    known.truncate(KNOWN_ZEROS - 1);
-    known.insert(0, (zeros.len(), id));
-    id
+/// Whether all digests that are wanted were made.
+pub fn has_digests(made: Option<&Pairs>, wanted: &[Digest]) -> bool {
+    let made = made.map_or(&[][..], |made| made);
+    wanted.iter().all(|digest| made.iter().any(|(name, _)| name == digest.name().as_bytes()))
 }
