@@ -95,7 +95,10 @@ impl ArchiveSink<'_, '_, '_> {
             if stream.block.is_end && stream.hashing.is_empty() {
                 return Ok(());
             }
-            self.receive()?;
+            // Chunks that were there already have made room without anybody's help.
+            if stream.block.is_end || stream.is_cutting || !self.has_room_for(&stream) {
+                self.receive()?;
+            }
         }
     }
 
