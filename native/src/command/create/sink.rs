@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::archive_report::ArchiveReport;
 use crate::output::format::digest::Digest;
-use crate::repository::files_cache::{Content, FilesCache, Found, KnownFiles};
+use crate::repository::files_cache::{Content, FilesCache, Found, KnownFiles, Memory};
 use crate::repository::session::{Held, Session};
 use crate::repository::writing::Writer;
 use portaborg_core::chunk::Chunker;
@@ -42,15 +42,17 @@ pub struct ArchiveSink<'a, 's, 'c> {
     pub(super) cut_done: Option<CutDone>,
     archive: &'a mut ArchiveWriter,
     files: &'a mut FilesCache,
-    app: &'a App,
+    pub(super) app: &'a App,
     session: &'s Session,
-    held: &'a mut Held<'s>,
+    pub(super) held: &'a mut Held<'s>,
     digests: &'a [Digest],
     /// The jobs of small files that were begun, in order.
     begun: VecDeque<u64>,
     files_done: HashMap<u64, FilesDone>,
     /// The items of the files whose turn it is.
     items: Vec<u8>,
+    /// Under which number the files cache has their entries.
+    entries: usize,
     /// Buffers that may be used again when nobody else has them.
     buffers: Vec<Arc<Vec<u8>>>,
     numbers: u64,
@@ -107,6 +109,7 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
             begun: VecDeque::new(),
             files_done: HashMap::new(),
             items: Vec::new(),
+            entries: 0,
             buffers: Vec::new(),
             numbers: 0,
             window_bytes: tuning.create_bytes,
@@ -121,7 +124,6 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
             let ended = now(self.archive.end_items(self.writer));
             ended.map_err(|error| self.failure(error))
         });
-        self.writer.close_pack();
         let settled = self.settle();
         // Results that nobody waits for any more.
         while self.crew.next().is_some() {}
@@ -131,6 +133,12 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
 
     /// Waits until all that was added is stored.
     fn settle(&mut self) -> Result<(), Failure> {
+        self.wait_for_writer()?;
+        self.writer.close_pack();
+        self.wait_for_writer()
+    }
+
+    fn wait_for_writer(&mut self) -> Result<(), Failure> {
         self.give_writers_jobs();
         while !self.writer.is_settled() {
             self.receive()?;
@@ -143,7 +151,6 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
         interrupt::check()?;
         self.held.refresh(self.app)?;
         if self.index_saved.elapsed() >= INDEX_INTERVAL {
-            self.writer.close_pack();
             self.settle()?;
             self.writer.lend(false);
             let saved = now(self.writer.save_index());
@@ -213,6 +220,11 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
         self.give_writers_jobs();
     }
 
+    fn remember(&mut self, entry: Vec<u8>, memory: Memory) {
+        let number = self.files.take_encoded(entry);
+        self.files.remember(number, memory);
+    }
+
     fn add_item(&mut self, place: Range<usize>) -> Result<(), Failure> {
         now(self.archive.add_encoded(&self.items[place], self.writer)).map_err(|error| self.failure(error))
     }
@@ -257,14 +269,18 @@ impl Sink for ArchiveSink<'_, '_, '_> {
             Found::Unchanged(file) => (Arc::new(file.content(now)), file.differs(state)),
         };
         if differs {
-            self.files.remember_changed(path, state, Arc::clone(&content));
+            let mut entry = Vec::new();
+            let memory = Memory::of_unread(path, state, &content, &mut entry);
+            self.remember(entry, memory);
         }
         Known::Unchanged(content)
     }
 
     fn memorize(&mut self, path: &[u8], state: &FileState, content: &Arc<Content>, is_read_only: bool) {
+        let mut entry = Vec::new();
         let path = KnownFiles::path_hash(&self.session.keys, path);
-        self.files.remember(path, state, Arc::clone(content), is_read_only);
+        let memory = Memory::of_read(path, state, content, is_read_only, &mut entry);
+        self.remember(entry, memory);
     }
 
     fn item(&mut self, mut item: Item, content: Option<Arc<Content>>) -> Result<(), Failure> {
@@ -309,7 +325,7 @@ impl Sink for ArchiveSink<'_, '_, '_> {
                 None => self.receive()?,
             }
         };
-        let FilesDone { tried, left, buffer, chunks, items, chunking, hashing, .. } = done;
+        let FilesDone { tried, left, buffer, chunks, items, entries, chunking, hashing, .. } = done;
         if !left.is_empty() {
             let number = self.give_files(left);
             self.begun.push_front(number);
@@ -317,16 +333,14 @@ impl Sink for ArchiveSink<'_, '_, '_> {
         self.report.chunked(chunking);
         self.report.hashed(hashing);
         self.items = items;
+        self.entries = self.files.take_encoded(entries);
         self.add_chunks(buffer, chunks);
         Ok(tried)
     }
 
     fn take_in(&mut self, task: &Task, trace: Trace) -> Result<(), Failure> {
         match trace {
-            Trace::Memorize { path, state, content, is_read_only } => {
-                self.files.remember(path, &state, content, is_read_only);
-            }
-            Trace::Differs { path, state, content } => self.files.remember_changed(path, &state, content),
+            Trace::Memorize(memory) => self.files.remember(self.entries, memory),
             Trace::Item { place, size } => {
                 self.report.file(size);
                 self.report.progress(&task.path);

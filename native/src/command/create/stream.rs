@@ -135,7 +135,12 @@ impl ArchiveSink<'_, '_, '_> {
         }
         let began = Instant::now();
         let (carried, rest) = carry;
-        let mut read = |buffer: &mut [u8]| input.read(buffer);
+        // A pipe may be slow.
+        let (app, held) = (self.app, &mut *self.held);
+        let mut read = |buffer: &mut [u8]| {
+            held.refresh(app)?;
+            input.read(buffer)
+        };
         let block = cut::block(&mut self.chunker, stream.offset, &carried[rest], room, &mut read);
         self.report.chunked(began.elapsed());
         let block = block?;
