@@ -61,7 +61,7 @@
 //!
 //! | floor | modules |
 //! | - | - |
-//! | 0 ground | [`bytes`] [`id`] [`limits`] [`random`] [`time`] [`tuning`] |
+//! | 0 ground | [`bytes`] [`exec`] [`id`] [`limits`] [`random`] [`time`] [`tuning`] |
 //! | 1 transforms: bytes to bytes, texts | [`chunk`] [`codec`] [`crypto`] [`ini`] [`msgpack`] [`text`] |
 //! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`files_cache`] [`index`] [`input_map`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`references`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
@@ -77,6 +77,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod bytes;
+pub mod exec;
 pub mod id;
 pub mod limits;
 pub mod random;

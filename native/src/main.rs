@@ -26,6 +26,7 @@ use cli::Command;
 use failure::Failure;
 use output::log::{ARCHIVER, Level, Message, SHOW_RC, SHOW_VERSION};
 use portaborg_core::limits::BORG_VERSION;
+use rustix::time::{ClockId, clock_gettime};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
     if let Err(failure) = &result {
         app.log.message(&Message::new(Level::Error, ARCHIVER, failure.text.as_str()).with_msgid(failure.msgid));
     }
+    app.debug(&format!("processor time: {}", processor_time()));
     let code = app.status.exit_code(&result);
     if app.common.show_rc {
         let (level, word) = match code {
@@ -55,6 +57,16 @@ fn main() -> ExitCode {
         app.log.message(&Message::new(level, SHOW_RC, format!("terminating with {word} status, rc {code}")));
     }
     ExitCode::from(code)
+}
+
+/// What the threads took: the first one does what has to be done in order, the others can be as many as there are processors.
+fn processor_time() -> String {
+    let seconds = |clock| {
+        let time = clock_gettime(clock);
+        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+    };
+    let (all, first) = (seconds(ClockId::ProcessCPUTime), seconds(ClockId::ThreadCPUTime));
+    format!("{all:.3} s, of which {first:.3} s in the first thread")
 }
 
 fn run(app: &App, command: &Command) -> Result<(), Failure> {

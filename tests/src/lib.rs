@@ -15,6 +15,7 @@
 //! | [`tree`] | everything a folder holds, to compare |
 //! | [`census`] | what lies in a repository, by type |
 //! | [`source`] | a tree to back up, with one of everything |
+//! | [`corpora`] | data to measure with |
 //! | [`dice`] | chance that can be repeated |
 //! | [`kills`] | kills at random moments, and what is there after them |
 //! | [`bare`] | core without std |
@@ -30,6 +31,7 @@ pub mod acl;
 pub mod bare;
 pub mod census;
 pub mod client;
+pub mod corpora;
 pub mod dice;
 pub mod expected;
 pub mod fixture;

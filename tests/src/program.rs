@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, setrlimit};
 
 use crate::scratch::Scratch;
@@ -214,16 +215,24 @@ impl Call {
         let elapsed = start.elapsed();
         let measured = fs::read_to_string(&report).unwrap_or_default();
         let mut numbers = measured.split(' ').map(|number| number.trim().parse::<i64>().ok());
+        let code = numbers.next().flatten().and_then(|code| i32::try_from(code).ok());
+        let mut number = || numbers.next().flatten().unwrap_or(0);
         Outcome {
             words,
-            code: numbers.next().flatten().and_then(|code| i32::try_from(code).ok()),
-            peak_kib: numbers.next().flatten().unwrap_or(0),
+            code,
+            peak_kib: number(),
+            wall: micros(number()),
+            cpu: micros(number()),
             stdout: stdout.join().expect("reading a pipe does not panic"),
             stderr: stderr.join().expect("reading a pipe does not panic"),
             elapsed,
             timed_out,
         }
     }
+}
+
+fn micros(number: i64) -> Duration {
+    Duration::from_micros(number.unsigned_abs())
 }
 
 fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
@@ -245,11 +254,15 @@ pub struct Outcome {
     pub code: Option<i32>,
     /// Most memory held at once, in KiB.
     pub peak_kib: i64,
+    /// How long its process took.
+    pub wall: Duration,
+    /// Processor time of all its threads, the system's part among it.
+    pub cpu: Duration,
     /// What it printed.
     pub stdout: Vec<u8>,
     /// What it said.
     pub stderr: Vec<u8>,
-    /// From start to end.
+    /// From start to end, with what the test did around it.
     pub elapsed: Duration,
     /// It had to be stopped.
     pub timed_out: bool,
@@ -312,14 +325,29 @@ fn tail(text: &str) -> String {
 /// children that ended, so each command gets a parent of its own.
 pub const MEASURE: &str = "--measure-one-command";
 
-/// Runs `PROGRAM ARGS...` under an address-space limit and writes exit code and peak memory to REPORT.
+/// For the beginning of a program whose commands are run by [`Call::run`]: whether this process is only a measuring parent,
+/// and now done.
+#[must_use]
+pub fn has_measured() -> bool {
+    let mut args = std::env::args_os().skip(1).peekable();
+    let measures = args.peek().is_some_and(|first| first == MEASURE);
+    if measures {
+        measure(args.skip(1));
+    }
+    measures
+}
+
+/// Runs `PROGRAM ARGS...` under an address-space limit and writes exit code, peak memory (KiB), time and processor time (us)
+/// to REPORT.
 /// Arguments after [`MEASURE`]: `REPORT PROGRAM ARGS...`.
 pub fn measure(mut args: impl Iterator<Item = OsString>) {
     let report = args.next().expect("a report file");
     let program = args.next().expect("a program");
     let limit = Rlimit { current: Some(ADDRESS_SPACE_BYTES), maximum: Some(ADDRESS_SPACE_BYTES) };
     setrlimit(Resource::As, limit).expect("a limit can be lowered");
+    let start = Instant::now();
     let status = Command::new(&program).args(args).status();
+    let wall = start.elapsed().as_micros();
     let code = match status {
         Ok(status) => status.code().unwrap_or_else(|| -status.signal().unwrap_or(0)),
         Err(error) => {
@@ -327,8 +355,10 @@ pub fn measure(mut args: impl Iterator<Item = OsString>) {
             127
         }
     };
-    let peak_kib = getrusage(UsageWho::RUSAGE_CHILDREN).map_or(0, |usage| usage.max_rss());
-    fs::write(report, format!("{code} {peak_kib}")).expect("the report can be written");
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the system knows what children took");
+    let micros = |time: TimeVal| time.num_microseconds();
+    let cpu = micros(usage.user_time()) + micros(usage.system_time());
+    fs::write(report, format!("{code} {} {wall} {cpu}", usage.max_rss())).expect("the report can be written");
 }
 
 /// Keeps a run-away program from taking the machine with it; the real limit is [`MEMORY_LIMIT_KIB`].

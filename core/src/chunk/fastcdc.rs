@@ -1,18 +1,24 @@
 //! `fastcdc`: a keyed Gear hash, without a window (data layer, section 3.3).
 
 use super::bounds::{Bounds, low_mask};
+use super::lanes::{Deciding, Rolling, Track, search};
 use super::params::Exponents;
-use super::scan::position;
 use super::stream::{Stream, Table};
 
+/// After so many bytes more, a byte has left the hash.
+pub(super) const GEAR_BYTES: usize = 64;
+
 pub(super) struct FastCdc {
-    bounds: Bounds,
-    gear: Table<u64>,
+    pub(super) bounds: Bounds,
+    pub(super) gear: Gear,
 }
+
+/// The hash: a word for each byte, which moves to the left with every byte that follows.
+pub(super) struct Gear(Table<u64>);
 
 impl FastCdc {
     pub(super) fn new(exponents: Exponents, stream: &mut Stream) -> FastCdc {
-        FastCdc { bounds: Bounds::new(exponents), gear: stream.table() }
+        FastCdc { bounds: Bounds::new(exponents), gear: Gear(stream.table()) }
     }
 
     pub(super) fn max_size(&self) -> usize {
@@ -25,31 +31,46 @@ impl FastCdc {
         if ahead.len() <= bounds.min {
             return ahead.len();
         }
-        let switch = bounds.switch(ahead.len());
+        let bytes = &ahead[bounds.min..];
+        let (strict, loose) = Track { old: bytes, new: bytes }.split_at(bounds.switch(ahead.len()) - bounds.min);
         let mut hash = 0;
-        if let Some(at) = self.search(&mut hash, &ahead[bounds.min..switch], high_mask(bounds.strict_bits)) {
+        if let Some(at) = search(&self.gear, &mut hash, strict, high_mask(bounds.strict_bits)) {
             return bounds.min + at + 1;
         }
-        match self.search(&mut hash, &ahead[switch..], high_mask(bounds.loose_bits)) {
-            Some(at) => switch + at + 1,
+        match search(&self.gear, &mut hash, loose, high_mask(bounds.loose_bits)) {
+            Some(at) => bounds.min + strict.new.len() + at + 1,
             None => ahead.len(),
         }
     }
+}
 
-    /// The first byte with which the hash has none of the mask's bits.
-    fn search(&self, hash: &mut u64, bytes: &[u8], mask: u64) -> Option<usize> {
-        let gear: &[u64; 256] = &self.gear;
-        let mut state = *hash;
-        let found = position(bytes, |byte| {
-            state = (state << 1).wrapping_add(gear[usize::from(byte)]);
-            state & mask == 0
-        });
-        *hash = state;
-        found
+impl Rolling for Gear {
+    type Word = u64;
+
+    fn window_bytes(&self) -> usize {
+        GEAR_BYTES
+    }
+
+    #[inline(always)]
+    fn push(&self, hash: u64, new: u8) -> u64 {
+        (hash << 1).wrapping_add(self.0[usize::from(new)])
+    }
+
+    /// What is old has been shifted out.
+    #[inline(always)]
+    fn roll(&self, hash: u64, _old: u8, new: u8) -> u64 {
+        self.push(hash, new)
+    }
+}
+
+impl Deciding for Gear {
+    #[inline(always)]
+    fn misses(hash: u64, mask: u64) -> bool {
+        hash & mask == 0
     }
 }
 
 /// The highest bits: the older a byte, the higher the bits that it still decides.
-fn high_mask(bits: u32) -> u64 {
+pub(super) fn high_mask(bits: u32) -> u64 {
     low_mask(bits) << (u64::BITS - bits)
 }

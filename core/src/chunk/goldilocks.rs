@@ -1,7 +1,8 @@
 //! The hash of `goldilocks-aes`: a polynomial at a secret point of a prime field (data layer, section 3.4).
 
+use super::lanes::Rolling;
 use super::stream::{Stream, Table};
-use super::universal::RollingHash;
+use super::universal::{Keyed, WINDOW_BYTES};
 use alloc::boxed::Box;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -17,7 +18,7 @@ pub(super) struct Goldilocks {
     leaving: Table<u64>,
 }
 
-impl RollingHash for Goldilocks {
+impl Keyed for Goldilocks {
     fn draw(stream: &mut Stream) -> Goldilocks {
         // It ends: but one of 2^32 words is too large.
         let point = loop {
@@ -33,13 +34,21 @@ impl RollingHash for Goldilocks {
         }
         Goldilocks { point, leaving }
     }
+}
 
-    #[inline]
+impl Rolling for Goldilocks {
+    type Word = u64;
+
+    fn window_bytes(&self) -> usize {
+        WINDOW_BYTES
+    }
+
+    #[inline(always)]
     fn push(&self, digest: u64, new: u8) -> u64 {
         multiply_add(digest, self.point, u64::from(new))
     }
 
-    #[inline]
+    #[inline(always)]
     fn roll(&self, digest: u64, old: u8, new: u8) -> u64 {
         // No overflow: a table entry is below the prime, and the prime and 255 are below 2^64.
         multiply_add(digest, self.point, self.leaving[usize::from(old)] + u64::from(new))

@@ -6,18 +6,20 @@
 mod bounds;
 mod buzhash;
 mod buzhash64;
+mod candidates;
 mod fail;
 mod fastcdc;
 mod fixed;
 mod goldilocks;
+mod lanes;
 mod params;
 mod rabin;
-mod scan;
 mod stream;
 mod toeplitz;
 mod universal;
 mod window;
 
+pub use candidates::{Candidates, Scan, Segment};
 pub use fail::InjectedFault;
 pub(crate) use params::{BUZHASH, FAIL};
 pub use params::{ChunkerParams, ChunkerParamsError, Exponents};
@@ -121,5 +123,16 @@ impl Chunker {
             Algorithm::Fixed(fixed) => fixed.cut(offset, ahead),
             Algorithm::Fail(fail) => return fail.cut(ahead),
         })
+    }
+
+    /// For cutting one long input on several threads: `fastcdc` and the two buzhashes can be searched in segments, unless
+    /// their chunks are so short that it doesn't pay.
+    pub fn scan(&self) -> Option<Scan<'_>> {
+        match &self.algorithm {
+            Algorithm::FastCdc(fastcdc) => Scan::fastcdc(fastcdc),
+            Algorithm::Buzhash(window) => Scan::buzhash(window),
+            Algorithm::Buzhash64(window) => Scan::buzhash64(window),
+            _ => None,
+        }
     }
 }

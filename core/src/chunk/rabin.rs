@@ -1,7 +1,8 @@
 //! The hash of `rabin-aes`: the remainder modulo a secret polynomial (data layer, section 3.4).
 
+use super::lanes::Rolling;
 use super::stream::{Stream, Table};
-use super::universal::RollingHash;
+use super::universal::{Keyed, WINDOW_BYTES};
 use alloc::boxed::Box;
 use zeroize::Zeroizing;
 
@@ -13,7 +14,7 @@ pub(super) struct Rabin {
     leaving: Table<u64>,
 }
 
-impl RollingHash for Rabin {
+impl Keyed for Rabin {
     fn draw(stream: &mut Stream) -> Rabin {
         // It ends: about one of 64 candidates will do.
         let modulus = loop {
@@ -32,13 +33,21 @@ impl RollingHash for Rabin {
         }
         rabin
     }
+}
 
-    #[inline]
+impl Rolling for Rabin {
+    type Word = u64;
+
+    fn window_bytes(&self) -> usize {
+        WINDOW_BYTES
+    }
+
+    #[inline(always)]
     fn push(&self, digest: u64, new: u8) -> u64 {
         ((digest << 8) | u64::from(new)) ^ self.reducing[(digest >> 56) as usize]
     }
 
-    #[inline]
+    #[inline(always)]
     fn roll(&self, digest: u64, old: u8, new: u8) -> u64 {
         self.push(digest ^ self.leaving[usize::from(old)], new)
     }

@@ -1,7 +1,8 @@
 //! The hash of `toeplitz-aes`: a secret table, summed in a field whose polynomial is known (data layer, section 3.4).
 
+use super::lanes::Rolling;
 use super::stream::{Stream, Table};
-use super::universal::RollingHash;
+use super::universal::{Keyed, WINDOW_BYTES};
 use alloc::boxed::Box;
 use zeroize::Zeroizing;
 
@@ -12,7 +13,7 @@ pub(super) struct Toeplitz {
     leaving: Table<u64>,
 }
 
-impl RollingHash for Toeplitz {
+impl Keyed for Toeplitz {
     fn draw(stream: &mut Stream) -> Toeplitz {
         let entering = stream.table();
         let mut leaving = Box::new(Zeroizing::new([0; 256]));
@@ -21,13 +22,21 @@ impl RollingHash for Toeplitz {
         }
         Toeplitz { entering, leaving }
     }
+}
 
-    #[inline]
+impl Rolling for Toeplitz {
+    type Word = u64;
+
+    fn window_bytes(&self) -> usize {
+        WINDOW_BYTES
+    }
+
+    #[inline(always)]
     fn push(&self, digest: u64, new: u8) -> u64 {
         times_x(digest) ^ self.entering[usize::from(new)]
     }
 
-    #[inline]
+    #[inline(always)]
     fn roll(&self, digest: u64, old: u8, new: u8) -> u64 {
         times_x(digest) ^ (self.leaving[usize::from(old)] ^ self.entering[usize::from(new)])
     }

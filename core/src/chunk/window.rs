@@ -1,8 +1,8 @@
 //! Buzhash over a window that lies behind the cut: what `buzhash` and `buzhash64` share (data layer, section 3.5).
 
 use super::bounds::{Bounds, low_mask};
+use super::lanes::{Deciding, Rolling, Track, search};
 use super::params::Exponents;
-use super::scan::pair_position;
 use super::stream::Table;
 use alloc::boxed::Box;
 use core::ops::BitXor;
@@ -17,7 +17,12 @@ pub(super) trait Word: Copy + Default + BitXor<Output = Self> + Zeroize {
 }
 
 pub(super) struct Window<T: Word> {
-    bounds: Bounds,
+    pub(super) bounds: Bounds,
+    pub(super) hash: Buzhash<T>,
+}
+
+/// The hash: the sum of a word for each byte of the window, turned by its distance from the end.
+pub(super) struct Buzhash<T: Word> {
     size: usize,
     /// What a byte adds when it enters the window.
     entering: Table<T>,
@@ -30,7 +35,7 @@ impl<T: Word> Window<T> {
         let turn = (size % 64) as u32; // a multiple of both word sizes
         let mut leaving = Box::new(Zeroizing::new([T::default(); 256]));
         leaving.iter_mut().zip(entering.iter()).for_each(|(leaving, entering)| *leaving = entering.rotate(turn));
-        Window { bounds: Bounds::new(exponents), size, entering, leaving }
+        Window { bounds: Bounds::new(exponents), hash: Buzhash { size, entering, leaving } }
     }
 
     pub(super) fn max_size(&self) -> usize {
@@ -38,42 +43,56 @@ impl<T: Word> Window<T> {
     }
 
     pub(super) fn cut(&self, ahead: &[u8]) -> usize {
-        let bounds = &self.bounds;
+        let (bounds, size) = (&self.bounds, self.hash.size);
         let ahead = bounds.reach(ahead);
-        // The window and one byte more have to fit in behind a cut.
-        let end = ahead.len().saturating_sub(self.size);
+        let end = self.end(ahead.len());
         if end <= bounds.min {
             return ahead.len();
         }
         // From the window of one byte earlier, so that every candidate begins with a step.
         let before = bounds.min - 1;
-        let mut hash = self.hash(&ahead[before..before + self.size]);
-        let old = &ahead[before..end - 1];
-        let new = &ahead[before + self.size..ahead.len() - 1];
-        let strict = bounds.switch(end) - bounds.min;
-        if let Some(at) = self.search(&mut hash, &old[..strict], &new[..strict], low_mask(bounds.strict_bits)) {
+        let window = &ahead[before..before + size];
+        let mut hash = window.iter().fold(T::default(), |hash, &byte| self.hash.push(hash, byte));
+        let track = Track { old: &ahead[before..end - 1], new: &ahead[before + size..ahead.len() - 1] };
+        let (strict, loose) = track.split_at(bounds.switch(end) - bounds.min);
+        if let Some(at) = search(&self.hash, &mut hash, strict, low_mask(bounds.strict_bits)) {
             return bounds.min + at;
         }
-        match self.search(&mut hash, &old[strict..], &new[strict..], low_mask(bounds.loose_bits)) {
-            Some(at) => bounds.min + strict + at,
+        match search(&self.hash, &mut hash, loose, low_mask(bounds.loose_bits)) {
+            Some(at) => bounds.min + strict.new.len() + at,
             None => ahead.len(),
         }
     }
 
-    fn hash(&self, window: &[u8]) -> T {
-        window.iter().fold(T::default(), |hash, &byte| hash.rotate(1) ^ self.entering[usize::from(byte)])
+    /// Behind the last position at which a chunk may end before `len` bytes are over: the window and one byte more have to fit
+    /// in behind a cut.
+    pub(super) fn end(&self, len: usize) -> usize {
+        len.saturating_sub(self.hash.size)
+    }
+}
+
+impl<T: Word> Rolling for Buzhash<T> {
+    type Word = T;
+
+    fn window_bytes(&self) -> usize {
+        self.size
     }
 
-    /// The first step after which the hash has none of the mask's bits.
-    fn search(&self, hash: &mut T, old: &[u8], new: &[u8], mask: u64) -> Option<usize> {
-        let (entering, leaving): (&[T; 256], &[T; 256]) = (&self.entering, &self.leaving);
-        let mut state = *hash;
-        let found = pair_position(old, new, |old, new| {
-            state = state.rotate(1) ^ (leaving[usize::from(old)] ^ entering[usize::from(new)]);
-            state.misses(mask)
-        });
-        *hash = state;
-        found
+    #[inline(always)]
+    fn push(&self, hash: T, new: u8) -> T {
+        hash.rotate(1) ^ self.entering[usize::from(new)]
+    }
+
+    #[inline(always)]
+    fn roll(&self, hash: T, old: u8, new: u8) -> T {
+        hash.rotate(1) ^ (self.leaving[usize::from(old)] ^ self.entering[usize::from(new)])
+    }
+}
+
+impl<T: Word> Deciding for Buzhash<T> {
+    #[inline(always)]
+    fn misses(hash: T, mask: u64) -> bool {
+        hash.misses(mask)
     }
 }
 

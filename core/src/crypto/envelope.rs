@@ -95,7 +95,7 @@ impl Keys {
             Mode::Authenticated => {
                 let (header, rest) = envelope.split_at(PREFIX_BYTES);
                 let (tag, payload) = rest.split_at(MAC_BYTES);
-                !self.verifies() || self.tag(header, context, id, payload).ct_eq(tag).into()
+                !self.verifies() || self.tag(sessions, header, context, id, payload).ct_eq(tag).into()
             }
         };
         if authentic { Ok(&mut envelope[suite.overhead()..]) } else { Err(EnvelopeError::Tag) }
@@ -134,16 +134,16 @@ impl Keys {
                 head[AEAD_HEADER_BYTES..].copy_from_slice(&tag);
             }
             Mode::Authenticated => {
-                let tag = self.tag(&out[start..], context, id, payload);
+                let tag = self.tag(sessions, &out[start..], context, id, payload);
                 out.extend_from_slice(&tag);
                 out.extend_from_slice(payload);
             }
         }
     }
 
-    fn tag(&self, header: &[u8], context: &[u8], id: &[u8], payload: &[u8]) -> [u8; MAC_BYTES] {
+    fn tag(&self, sessions: &Sessions, header: &[u8], context: &[u8], id: &[u8], payload: &[u8]) -> [u8; MAC_BYTES] {
         let aad_len = u16::try_from(context.len() + id.len()).expect("contexts are short").to_be_bytes();
-        self.suite().id_hash.mac(self.tag_key(), &[header, &aad_len, context, id, payload])
+        sessions.tag(self.suite().id_hash, self.tag_key(), &[header, &aad_len, context, id, payload])
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::hash::{IdHash, sha256};
 use super::suite::{Mode, Suite};
+use crate::exec::Exec;
 use crate::id::ChunkId;
+use crate::tuning::Tuning;
 use core::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -72,6 +74,11 @@ impl Keys {
     /// The id of a chunk with this plaintext (data layer, section 5).
     pub fn chunk_id(&self, plaintext: &[u8]) -> ChunkId {
         ChunkId(self.suite.id_hash.mac(&self.id_key, &[plaintext]))
+    }
+
+    /// The same with the help of other threads, where that pays.
+    pub fn chunk_id_on(&self, plaintext: &[u8], tuning: &Tuning, exec: &impl Exec) -> ChunkId {
+        ChunkId(self.suite.id_hash.mac_on(&self.id_key, &[plaintext], tuning, exec))
     }
 
     /// The secret that chunk ids and the tables of chunkers derive from. Hashed, it tells apart repositories whose chunk

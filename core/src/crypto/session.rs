@@ -1,13 +1,19 @@
 //! Session keys, a few of which stay ready.
 
+use super::hash::IdHash;
 use super::keys::Keys;
+use super::ocb::Ocb;
 use super::suite::Cipher;
-use aes::Aes256;
+#[cfg(feature = "rayon")]
+use crate::exec::Rayon;
+#[cfg(not(feature = "rayon"))]
+use crate::exec::Serial;
+use crate::tuning::Tuning;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use chacha20poly1305::ChaCha20Poly1305;
-use ocb3::Ocb3;
-use ocb3::aead::{AeadInOut, KeyInit};
+use chacha20poly1305::aead::{AeadInOut, KeyInit};
+
 use zeroize::Zeroizing;
 
 /// How many sessions stay ready: every run of a client has its own, and objects of one pack share a few.
@@ -20,10 +26,12 @@ pub type SessionId = [u8; 24];
 #[derive(Default)]
 pub struct Sessions {
     ready: Vec<(SessionId, SessionCipher)>,
+    tuning: Tuning,
+    idle: usize,
 }
 
 pub(super) enum SessionCipher {
-    Ocb(Box<Ocb3<Aes256>>),
+    Ocb(Box<Ocb>),
     ChaCha(Box<ChaCha20Poly1305>),
 }
 
@@ -31,6 +39,21 @@ impl Sessions {
     /// No session is ready yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// From now on so many threads are idle, besides the worker's own. They help with tags where nothing is encrypted and
+    /// that pays, if this crate has its feature `rayon`.
+    pub fn set_idle(&mut self, tuning: &Tuning, idle: usize) {
+        (self.tuning, self.idle) = (*tuning, idle);
+    }
+
+    /// The keyed hash that is a tag.
+    pub(super) fn tag(&self, hash: IdHash, key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
+        #[cfg(feature = "rayon")]
+        let exec = Rayon::new(self.idle);
+        #[cfg(not(feature = "rayon"))]
+        let exec = Serial;
+        hash.mac_on(key, parts, &self.tuning, &exec)
     }
 
     pub(super) fn get(&mut self, keys: &Keys, cipher: Cipher, id: &SessionId) -> &SessionCipher {
@@ -50,7 +73,7 @@ impl SessionCipher {
     pub(super) fn new(keys: &Keys, cipher: Cipher, id: &SessionId) -> Self {
         let key = |name| Zeroizing::new(keys.session_key(id, name));
         match cipher {
-            Cipher::Aes256Ocb => Self::Ocb(Box::new(Ocb3::new((&*key("AES256_OCB")).into()))),
+            Cipher::Aes256Ocb => Self::Ocb(Box::new(Ocb::new(&key("AES256_OCB")))),
             Cipher::ChaCha20Poly1305 => {
                 Self::ChaCha(Box::new(ChaCha20Poly1305::new((&*key("CHACHA20_POLY1305")).into())))
             }
@@ -65,19 +88,19 @@ impl SessionCipher {
     /// Decrypts in place; `false` (and `data` is of no use any more) if the tag is wrong.
     pub(super) fn decrypt(&self, nonce: &[u8; 12], aad: &[u8], data: &mut [u8], tag: &[u8; 16]) -> bool {
         match self {
-            Self::Ocb(cipher) => cipher.decrypt_inout_detached(nonce.into(), aad, data.into(), tag.into()),
-            Self::ChaCha(cipher) => cipher.decrypt_inout_detached(nonce.into(), aad, data.into(), tag.into()),
+            Self::Ocb(cipher) => cipher.decrypt(nonce, aad, data, tag),
+            Self::ChaCha(cipher) => cipher.decrypt_inout_detached(nonce.into(), aad, data.into(), tag.into()).is_ok(),
         }
-        .is_ok()
     }
 
     /// Encrypts in place and gives the tag.
     pub(super) fn encrypt(&self, nonce: &[u8; 12], aad: &[u8], data: &mut [u8]) -> [u8; 16] {
         match self {
-            Self::Ocb(cipher) => cipher.encrypt_inout_detached(nonce.into(), aad, data.into()),
-            Self::ChaCha(cipher) => cipher.encrypt_inout_detached(nonce.into(), aad, data.into()),
+            Self::Ocb(cipher) => cipher.encrypt(nonce, aad, data),
+            Self::ChaCha(cipher) => {
+                let tag = cipher.encrypt_inout_detached(nonce.into(), aad, data.into());
+                tag.expect("payloads are bounded far below the cipher's limit").into()
+            }
         }
-        .expect("payloads are bounded far below the ciphers' limits")
-        .into()
     }
 }

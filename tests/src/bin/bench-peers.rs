@@ -1,71 +1,240 @@
-//! `cargo bench-peers [FILES]`: `create` of many small files (50,000) by our program and by the real client, in turns, on
-//! one thread of one machine. Prints the seconds and the ratio; nothing is judged.
+//! `cargo bench-peers`: whole commands of our program and of the real client, in turns, on the same data, each round with a new
+//! repository. Prints tables of medians, and how many times as fast ours is, pair by pair; nothing is judged.
+//!
+//! Keys are made with `BORG_TESTONLY_WEAKEN_KDF=1`, which both programs obey, so that the passphrase's fixed cost hides nothing;
+//! `repo-list` with its real cost is a table of its own.
 
 use std::fs;
-use std::path::Path;
-use std::process::{ExitCode, Stdio};
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
 
+use clap::Parser;
 use portaborg_tests::client::{Client, Pair};
-use portaborg_tests::dice::Dice;
+use portaborg_tests::corpora::Corpus;
 use portaborg_tests::peers;
-use portaborg_tests::scratch::Scratch;
+use portaborg_tests::program::{Outcome, has_measured};
+use portaborg_tests::scratch::{Scratch, remove_all};
 
-const ROUNDS: usize = 3;
-const FILES: u64 = 50_000;
+/// Times our program and the real client in turns.
+#[derive(Debug, Parser)]
+#[command(name = "bench-peers", bin_name = "cargo bench-peers")]
+struct Options {
+    /// Data to measure with: files, binaries, image, entropy (default: all of them)
+    #[arg(long, value_delimiter = ',')]
+    corpus: Vec<String>,
+    /// A folder of yours to measure with besides
+    #[arg(long)]
+    folder: Option<PathBuf>,
+    /// How many small files
+    #[arg(long, default_value_t = 50_000)]
+    files: u64,
+    /// Size of each of the other corpora, in MiB
+    #[arg(long, default_value_t = 512)]
+    mib: u64,
+    /// Compressions
+    #[arg(long, value_delimiter = ',', default_value = "zstd/-4", value_parser = |text: &str| Ok::<_, String>(text.replace('/', ",")))]
+    compression: Vec<String>,
+    /// How often everything is done
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+}
+
+/// What is timed, in this order.
+const STEPS: [&str; 6] = ["create", "create, nothing changed", "list", "extract", "check --verify-data", "repo-list"];
 
 fn main() -> ExitCode {
-    let files = std::env::args().nth(1).and_then(|files| files.parse().ok()).unwrap_or(FILES);
+    if has_measured() {
+        return ExitCode::SUCCESS;
+    }
+    let options = Options::parse();
     let scratch = Scratch::new("bench");
-    let (folder, repository) = (scratch.folder("source"), scratch.path().join("repository"));
-    let Some(Pair { ours, peer }) = Pair::new(&scratch, &repository) else {
+    let Some(pair) = Pair::new(&scratch, &scratch.path().join("repository")) else {
         eprintln!("{}", peers::MISSING);
         return ExitCode::FAILURE;
     };
-    make(&folder, files);
-    println!(
-        "{files} files; seconds of the first create, of one that finds nothing changed, and of one that reads all again"
-    );
-    let mut best = [[f64::MAX; 3]; 2];
-    for _ in 0..ROUNDS {
-        for (client, best) in [&ours, &peer].into_iter().zip(&mut best) {
-            let seconds = creates(client, scratch.path());
-            println!("{:16} {:8.2} {:8.2} {:8.2}", client.name(), seconds[0], seconds[1], seconds[2]);
-            best.iter_mut().zip(seconds).for_each(|(best, seconds)| *best = best.min(seconds));
+    println!("{}", machine());
+    for (name, folder) in corpora(&options, &scratch) {
+        for compression in &options.compression {
+            compare(&pair, &name, &folder, compression, options.rounds, &scratch);
         }
     }
-    let [ours, theirs] = best;
-    let ratios: Vec<String> = ours.iter().zip(theirs).map(|(ours, theirs)| format!("{:8.3}", ours / theirs)).collect();
-    println!("{:16} {}", "ours / theirs", ratios.join(" "));
+    passphrase(&pair, options.rounds);
     ExitCode::SUCCESS
 }
 
-/// Files of 0 to 8 KB, half of each can be compressed.
-fn make(folder: &Path, files: u64) {
-    let mut dice = Dice::new(1);
-    for number in 0..files {
-        let below = folder.join(format!("{:03}", number / 200));
-        if number % 200 == 0 {
-            fs::create_dir_all(&below).expect("a scratch folder can be written");
+/// The folders to measure with, by their names in tables.
+fn corpora(options: &Options, scratch: &Scratch) -> Vec<(String, PathBuf)> {
+    let Options { files, mib, .. } = *options;
+    let known = [
+        ("files", Corpus::Files { count: files }),
+        ("binaries", Corpus::Binaries { mib }),
+        ("image", Corpus::Image { mib }),
+        ("entropy", Corpus::Entropy { mib }),
+    ];
+    let mut folders = Vec::new();
+    for (word, corpus) in known {
+        if options.corpus.is_empty() || options.corpus.iter().any(|wanted| wanted == word) {
+            let folder = scratch.path().join(word);
+            corpus.make(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+            folders.push((corpus.name(), folder));
         }
-        let len = dice.below(8000);
-        let mut content = dice.bytes(len / 2);
-        content.resize(len, b'x');
-        fs::write(below.join(format!("file {number}")), content).expect("a scratch folder can be written");
+    }
+    folders.extend(options.folder.iter().map(|folder| (folder.display().to_string(), folder.clone())));
+    folders
+}
+
+/// What one program did in one round: its steps, and the size of its repository in bytes.
+struct Round {
+    steps: Vec<Outcome>,
+    repository_bytes: u64,
+    /// Of create and extract: processor time of the first thread and of all (ours only).
+    serial: Option<[(f64, f64); 2]>,
+}
+
+fn compare(pair: &Pair, name: &str, folder: &Path, compression: &str, rounds: usize, scratch: &Scratch) {
+    let mut done: [Vec<Round>; 2] = [Vec::new(), Vec::new()];
+    for _ in 0..rounds {
+        for (client, done) in [&pair.ours, &pair.peer].into_iter().zip(&mut done) {
+            done.push(round(client, folder, compression, scratch));
+        }
+    }
+    let [ours, theirs] = &done;
+    println!("\n### {name}, {compression}\n");
+    println!("| | ours, s | Borg, s | times as fast | ours, cpu s | Borg, cpu s | ours, MiB | Borg, MiB |");
+    println!("|-|-|-|-|-|-|-|-|");
+    for (at, step) in STEPS.into_iter().enumerate() {
+        let figure =
+            |rounds: &[Round], figure: fn(&Outcome) -> f64| median(rounds.iter().map(|round| figure(&round.steps[at])));
+        let pairs = ours.iter().zip(theirs);
+        let ratio = median(pairs.map(|(ours, theirs)| wall(&theirs.steps[at]) / wall(&ours.steps[at])));
+        println!(
+            "| {step} | {:.2} | {:.2} | {ratio:.1} | {:.2} | {:.2} | {:.0} | {:.0} |",
+            figure(ours, wall),
+            figure(theirs, wall),
+            figure(ours, cpu),
+            figure(theirs, cpu),
+            figure(ours, peak),
+            figure(theirs, peak)
+        );
+    }
+    let sizes = [ours, theirs].map(|rounds| median(rounds.iter().map(|round| round.repository_bytes as f64 / 1e6)));
+    println!(
+        "\nRepository: {:.1} MB, Borg's {:.1} MB ({:+.2} %).",
+        sizes[0],
+        sizes[1],
+        (sizes[0] / sizes[1] - 1.0) * 100.0
+    );
+    for (at, step) in ["create", "extract"].into_iter().enumerate() {
+        let shares = ours.iter().filter_map(|round| round.serial.map(|serial| serial[at].0 / serial[at].1));
+        let share = median(shares);
+        let speed_up = |cores: f64| 1.0 / (share + (1.0 - share) / cores);
+        println!(
+            "{step}: {:.0} % of the processor time only one thread can do; speed-up by 4, 8, 12 cores: {:.1}, {:.1}, {:.1}.",
+            share * 100.0,
+            speed_up(4.0),
+            speed_up(8.0),
+            speed_up(12.0)
+        );
     }
 }
 
-/// Three archives of the same folder in a new repository.
-fn creates(client: &Client, folder: &Path) -> [f64; 3] {
-    let _ = fs::remove_dir_all(client.repository());
-    client.ok(&["repo-create", "--encryption", "aes256-ocb", "--id-hash", "sha256", "--compression", "zstd,-4"]);
-    let create = |options: &[&str]| {
-        let args = [&["create"], options, &["series", "source"]].concat();
-        let mut command = client.call(args).within(folder).command();
-        command.stdout(Stdio::null()).stderr(Stdio::inherit());
-        let start = Instant::now();
-        assert!(command.status().is_ok_and(|status| status.success()), "{}: create failed", client.name());
-        start.elapsed().as_secs_f64()
+fn round(client: &Client, folder: &Path, compression: &str, scratch: &Scratch) -> Round {
+    remove_all(client.repository());
+    client.ok(&["repo-create", "--encryption", "aes256-ocb", "--id-hash", "blake3"]);
+    let out = scratch.folder("out");
+    let timed = |args: &[&str], within: &Path| {
+        rustix::fs::sync();
+        client.succeeds(client.call(args).within(within))
     };
-    [create(&[]), create(&[]), create(&["--files-cache", "disabled"])]
+    let create = ["create", "--compression", compression, "series", "."];
+    let mut steps = vec![timed(&create, folder)];
+    steps.push(timed(&create, folder));
+    let repository_bytes = size(client.repository());
+    let newest = client.ok(&["repo-list", "--last", "1", "--short"]).out();
+    let archive = format!("aid:{}", newest.trim());
+    steps.push(timed(&["list", &archive], folder));
+    steps.push(timed(&["extract", &archive], &out));
+    remove_all(&out);
+    steps.push(timed(&["check", "--verify-data"], folder));
+    steps.push(timed(&["repo-list"], folder));
+    let serial = (client.name() == "ours").then(|| {
+        let again = ["create", "--debug", "--files-cache", "disabled", "--compression", compression, "series", "."];
+        remove_all(client.repository());
+        client.ok(&["repo-create", "--encryption", "aes256-ocb", "--id-hash", "blake3"]);
+        let create = threads(&timed(&again, folder));
+        let newest = client.ok(&["repo-list", "--last", "1", "--short"]).out();
+        let out = scratch.folder("out");
+        let extract = threads(&timed(&["extract", "--debug", &format!("aid:{}", newest.trim())], &out));
+        remove_all(&out);
+        [create, extract]
+    });
+    Round { steps, repository_bytes, serial }
+}
+
+/// Processor seconds of the first thread and of all, as our program tells them to `--debug`.
+fn threads(outcome: &Outcome) -> (f64, f64) {
+    let text = outcome.err();
+    let line =
+        text.lines().find_map(|line| line.split_once("processor time: ")).expect("--debug tells the processor time").1;
+    let mut seconds = line.split(' ').filter_map(|word| word.parse::<f64>().ok());
+    let (all, first) = (seconds.next().unwrap_or(1.0), seconds.next().unwrap_or(1.0));
+    (first, all)
+}
+
+/// `repo-list` of ten archives where the passphrase costs what it costs users.
+fn passphrase(pair: &Pair, rounds: usize) {
+    let dear = |client: &Client| client.clone().env("BORG_TESTONLY_WEAKEN_KDF", "0");
+    let clients = [dear(&pair.ours), dear(&pair.peer)];
+    remove_all(pair.ours.repository());
+    clients[0].ok(&["repo-create", "--encryption", "aes256-ocb", "--id-hash", "blake3"]);
+    let empty = pair.ours.repository().with_file_name("empty");
+    fs::create_dir_all(&empty).unwrap_or_else(|error| panic!("{}: {error}", empty.display()));
+    (0..10).for_each(|_| drop(clients[0].create(&[], &empty, ".")));
+    let times = |client: &Client| median((0..rounds).map(|_| wall(&client.ok(&["repo-list"]))));
+    let version = |client: &Client| median((0..rounds).map(|_| wall(&client.ok(&["--version"]))));
+    println!("\n### ten archives, with the passphrase's real cost\n");
+    println!("| | ours, s | Borg, s |\n|-|-|-|");
+    println!("| repo-list | {:.3} | {:.3} |", times(&clients[0]), times(&clients[1]));
+    println!("| --version | {:.3} | {:.3} |", version(&clients[0]), version(&clients[1]));
+}
+
+fn wall(outcome: &Outcome) -> f64 {
+    outcome.wall.max(Duration::from_micros(1)).as_secs_f64()
+}
+
+fn cpu(outcome: &Outcome) -> f64 {
+    outcome.cpu.as_secs_f64()
+}
+
+fn peak(outcome: &Outcome) -> f64 {
+    outcome.peak_kib as f64 / 1024.0
+}
+
+fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Bytes of all files below a folder.
+fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(stat) if stat.is_dir() => size(&entry.path()),
+            Ok(stat) => stat.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+fn machine() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"))
+        .map_or("a processor", |rest| rest.trim_start_matches([' ', '\t', ':']));
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    format!("{model}, {cores} cores; medians, \"times as fast\" from pairs of runs; processor time is of all threads")
 }

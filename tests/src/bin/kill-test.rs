@@ -8,14 +8,13 @@ use std::time::Instant;
 
 use portaborg_tests::dice::Dice;
 use portaborg_tests::kills::Kills;
-use portaborg_tests::program::{MEASURE, measure};
+use portaborg_tests::program::has_measured;
 
 fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1).peekable();
-    if args.peek().is_some_and(|first| first == MEASURE) {
-        measure(args.skip(1));
+    if has_measured() {
         return ExitCode::SUCCESS;
     }
+    let mut args = std::env::args_os().skip(1);
     let mut kills = Kills { count: 500, seed: Dice::cast().seed, peer_every: 25 };
     while let Some(arg) = args.next() {
         let number = args.next().and_then(|value| value.to_str()?.parse::<u64>().ok());

@@ -115,14 +115,14 @@ fn roots_are_followed_and_other_links_are_not() {
     let tree = Tree::new();
     tree.file("t/d/f", "x");
     tree.symlink("t/d/link", "f");
-    tree.symlink("root", "t/d");
+    tree.symlink("start", "t/d");
     tree.symlink("file", "t/d/f");
     tree.symlink("broken", "nowhere");
-    let (memory, record) = Run::default().go(&[&tree.at("root"), &tree.at("file"), &tree.at("broken")]);
-    assert_eq!(record.sorted_lines(&tree), ["A /T/file", "A /T/root/f", "d /T/root", "s /T/root/link"]);
+    let (memory, record) = Run::default().go(&[&tree.at("start"), &tree.at("file"), &tree.at("broken")]);
+    assert_eq!(record.sorted_lines(&tree), ["A /T/file", "A /T/start/f", "d /T/start", "s /T/start/link"]);
     assert_eq!(record.problem_lines(&tree), ["112 /T/broken: stat: broken symlink, skipping it"]);
     let prefix = tree.base.to_str().unwrap()[1..].to_owned();
-    assert_eq!(memory.item_at(&format!("{prefix}/root/link")).target.as_deref(), Some(&b"f"[..]));
+    assert_eq!(memory.item_at(&format!("{prefix}/start/link")).target.as_deref(), Some(&b"f"[..]));
     assert_eq!(memory.content_at(&format!("{prefix}/file")), Some(&b"x"[..]));
     assert_eq!(memory.item_at(&format!("{prefix}/file")).mode.unwrap() & 0o170_000, 0o100_000);
 }

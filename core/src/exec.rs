@@ -1,0 +1,50 @@
+//! The door to threads: how much may run at once, and how work is split; never what the work is.
+
+/// Threads that may help with one piece of work.
+pub trait Exec: Sync {
+    /// How many threads have nothing to do, besides the one that asks. [`Tuning`](crate::tuning::Tuning) decides by it.
+    fn idle(&self) -> usize;
+
+    /// Does both, at once if a thread can be had, and gives both results.
+    fn join<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B);
+}
+
+/// The caller's thread, and no other.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Serial;
+
+impl Exec for Serial {
+    fn idle(&self) -> usize {
+        0
+    }
+
+    fn join<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+        (a(), b())
+    }
+}
+
+/// The rayon pool that the caller's thread belongs to, else the global one.
+#[cfg(feature = "rayon")]
+#[derive(Debug, Clone, Copy)]
+pub struct Rayon {
+    idle: usize,
+}
+
+#[cfg(feature = "rayon")]
+impl Rayon {
+    /// While so many of its threads are idle: rayon doesn't tell.
+    pub fn new(idle: usize) -> Self {
+        Rayon { idle }
+    }
+}
+
+#[cfg(feature = "rayon")]
+impl Exec for Rayon {
+    fn idle(&self) -> usize {
+        self.idle
+    }
+
+    fn join<A: Send, B: Send>(&self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+        rayon::join(a, b)
+    }
+}
