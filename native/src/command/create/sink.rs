@@ -1,7 +1,7 @@
 //! Where `create` puts what the walk finds: chunks and items of the new archive.
 
 use super::recorder::{FilesDone, FilesJob, MAX_JOB_BYTES, Trace};
-use super::work::{CutDone, Done, HashDone, Job};
+use super::work::{Done, HashDone, Job, SegmentDone};
 use crate::app::App;
 use crate::backup::{Fault, Known, Part, Sink, Task, Tried};
 use crate::crew::Crew;
@@ -29,6 +29,8 @@ use std::time::{Duration, Instant};
 const INDEX_INTERVAL: Duration = Duration::from_secs(600);
 /// So many buffers are kept to be used again.
 const SPARE_BUFFERS: usize = 8;
+/// And so many for parts of large files.
+const SPARE_BLOCKS: usize = 4;
 
 /// Makes one archive, with a crew that reads, hashes, compresses, seals and stores. Everything that must be in order is done
 /// here, on the caller's thread.
@@ -39,7 +41,7 @@ pub struct ArchiveSink<'a, 's, 'c> {
     pub(super) chunker: Chunker,
     /// What workers found, until it is its turn.
     pub(super) hashed: HashMap<u64, HashDone>,
-    pub(super) cut_done: Option<CutDone>,
+    pub(super) segments: HashMap<u64, SegmentDone>,
     archive: &'a mut ArchiveWriter,
     files: &'a mut FilesCache,
     pub(super) app: &'a App,
@@ -55,8 +57,12 @@ pub struct ArchiveSink<'a, 's, 'c> {
     entries: usize,
     /// Buffers that may be used again when nobody else has them.
     buffers: Vec<Arc<Vec<u8>>>,
+    /// The same for parts of large files.
+    blocks: Vec<Arc<Vec<u8>>>,
     numbers: u64,
-    window_bytes: usize,
+    /// How many read at once.
+    pub(super) readers: usize,
+    pub(super) window_bytes: usize,
     max_begun: usize,
     index_saved: Instant,
 }
@@ -85,21 +91,28 @@ pub struct Parts<'a, 's, 'c> {
     pub crew: &'a mut Crew<'c, Job, Done>,
     /// How much may be in flight.
     pub tuning: &'a Tuning,
+    /// How many may read at once; as many as there are workers, if nothing is said.
+    pub readers: Option<usize>,
 }
 
 impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
     /// Without an item yet. The writer is lent until [`finish`](ArchiveSink::finish).
     pub fn new(parts: Parts<'a, 's, 'c>) -> Self {
-        let Parts { app, session, held, writer, archive, files, report, chunker, digests, crew, tuning } = parts;
+        let Parts { app, session, held, writer, archive, files, report, chunker, digests, crew, tuning, readers } =
+            parts;
         writer.lend(true);
-        let max_begun = tuning.create_jobs(crew.width(), MAX_JOB_BYTES);
+        // A job that is begun need not be the one that is worked on, but who wants one reader wants no other.
+        let max_begun = tuning.create_jobs(crew.width(), MAX_JOB_BYTES).min(readers.unwrap_or(usize::MAX));
+        let readers = readers.unwrap_or(usize::MAX).min(crew.width());
         ArchiveSink {
             writer,
             crew,
             report,
             chunker,
             hashed: HashMap::new(),
-            cut_done: None,
+            segments: HashMap::new(),
+            blocks: Vec::new(),
+            readers,
             archive,
             files,
             app,
@@ -178,7 +191,7 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
     pub(super) fn received(&mut self, done: Done) -> Result<(), Failure> {
         match done {
             Done::Files(done) => drop(self.files_done.insert(done.number, done)),
-            Done::Cut(done) => self.cut_done = Some(done),
+            Done::Segment(done) => drop(self.segments.insert(done.number, done)),
             Done::Hash(done) => drop(self.hashed.insert(done.number, done)),
             Done::Write(done) => {
                 self.writer.done(done).map_err(|error| self.failure(error))?;
@@ -201,9 +214,19 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
     }
 
     fn spare_buffer(&mut self) -> Vec<u8> {
-        let free = self.buffers.iter_mut().position(|buffer| Arc::get_mut(buffer).is_some());
-        let buffer = free.map(|at| self.buffers.swap_remove(at));
-        buffer.and_then(Arc::into_inner).unwrap_or_default()
+        spare(&mut self.buffers)
+    }
+
+    /// A buffer for a part of a large file.
+    pub(super) fn spare_block(&mut self) -> Vec<u8> {
+        spare(&mut self.blocks)
+    }
+
+    /// Keeps such a buffer to be used again.
+    pub(super) fn keep_block(&mut self, block: &Arc<Vec<u8>>) {
+        if self.blocks.len() < SPARE_BLOCKS {
+            self.blocks.push(Arc::clone(block));
+        }
     }
 
     /// Adds the chunks of files that a worker has read.
@@ -349,6 +372,13 @@ impl Sink for ArchiveSink<'_, '_, '_> {
         }
         Ok(())
     }
+}
+
+/// One of these buffers, if nobody else has it.
+fn spare(buffers: &mut Vec<Arc<Vec<u8>>>) -> Vec<u8> {
+    let free = buffers.iter_mut().position(|buffer| Arc::get_mut(buffer).is_some());
+    let buffer = free.map(|at| buffers.swap_remove(at));
+    buffer.and_then(Arc::into_inner).unwrap_or_default()
 }
 
 /// Completes an item by what is known of its content, and gives the content's length in bytes.
