@@ -187,10 +187,7 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
         match done {
             WriteDone::Sealed(sealed) => self.packing.sealed(sealed)?,
             WriteDone::Stored(stored) => {
-                for (id, location) in self.packing.stored(stored)? {
-                    self.reader.index.insert(id, location);
-                    self.unsaved.push(id);
-                }
+                self.packing.stored(stored, &mut self.reader.index, &mut self.unsaved)?;
             }
         }
         Ok(())
@@ -226,10 +223,7 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
         self.packing.close();
         while let Some(job) = self.packing.next_pack() {
             let stored = job.store(&self.reader.repository.store).await;
-            for (id, location) in self.packing.stored(stored)? {
-                self.reader.index.insert(id, location);
-                self.unsaved.push(id);
-            }
+            self.packing.stored(stored, &mut self.reader.index, &mut self.unsaved)?;
         }
         Ok(())
     }

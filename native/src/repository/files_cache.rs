@@ -71,7 +71,7 @@ pub struct Content {
 pub struct FilesCache {
     known: Arc<KnownFiles>,
     /// What was read in this run, or looks otherwise than it was remembered. It counts instead of what was known.
-    fresh: Vec<(usize, Memory)>,
+    fresh: Vec<Fresh>,
     /// The encoded entries of it.
     encoded: Vec<Vec<u8>>,
     /// The last change of all the files that were read in this run.
@@ -94,6 +94,15 @@ pub struct KnownFile {
     is_seen: AtomicBool,
     /// Whether something else is remembered of it now.
     is_replaced: AtomicBool,
+}
+
+/// One of those of this run.
+struct Fresh {
+    /// Which of the encoded entries were encoded with it, and its place there.
+    encoded: usize,
+    place: Range<usize>,
+    last_change: Timestamp,
+    settled: Settled,
 }
 
 /// A file that is to be remembered, encoded already, so that whoever read it has the work.
@@ -256,7 +265,8 @@ impl FilesCache {
         if let Some(known) = self.known.files.get(&memory.path) {
             known.is_replaced.store(true, Ordering::Relaxed);
         }
-        self.fresh.push((encoded, memory));
+        let Memory { place, last_change, settled, .. } = memory;
+        self.fresh.push(Fresh { encoded, place, last_change, settled });
     }
 
     /// Stores what is remembered. It counts once [`save_config`](Self::save_config) vouches for it.
@@ -277,14 +287,14 @@ impl FilesCache {
             }
         }
         // Of what is remembered twice the last one counts, also for those who read it.
-        for (encoded, memory) in &self.fresh {
-            let is_settled = match memory.settled {
+        for Fresh { encoded, place, last_change, settled } in &self.fresh {
+            let is_settled = match settled {
                 Settled::Yes => true,
-                Settled::ByOthers => Some(memory.last_change) < self.newest,
+                Settled::ByOthers => Some(*last_change) < self.newest,
                 Settled::No => false,
             };
             if is_settled {
-                content.extend_from_slice(&self.encoded[*encoded][memory.place.clone()]);
+                content.extend_from_slice(&self.encoded[*encoded][place.clone()]);
             }
         }
         let mut hasher = IntegrityHasher::new(&self.file);

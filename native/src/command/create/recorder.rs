@@ -94,19 +94,16 @@ impl FilesJob {
             let mut collector = Collector::new(shared.selection, shared.reading, &order, &mut recorder);
             collector.swap_names(&mut names);
             while collector.sink().used < ENOUGH_BYTES
-                && let Some(task) = tasks.next()
+                && let Some(Task { path, place }) = tasks.next()
             {
                 let before = collector.sink().mark();
-                let mut outcome = collector.try_ahead(&task);
-                if std::mem::take(&mut collector.sink().is_unfit) {
-                    outcome = Outcome::Unfit;
-                }
+                let outcome = collector.try_ahead(&path, place);
                 let mut told = events.0.take();
                 if !matches!(outcome, Outcome::Done(_)) {
                     collector.sink().go_back(before);
                     told.retain(|event| !matches!(event, Event::Trace(_)));
                 }
-                tried.push(Tried { task, outcome, events: told });
+                tried.push(Tried { path, outcome, events: told });
             }
             collector.swap_names(&mut names);
         }
@@ -286,6 +283,10 @@ impl Sink for Recorder<'_, '_, '_> {
             let memory = Memory::of_read(self.path, state, content, is_read_only, &mut self.entries);
             self.events.push(Event::Trace(Trace::Memorize(memory)));
         }
+    }
+
+    fn refuses(&mut self) -> bool {
+        std::mem::take(&mut self.is_unfit)
     }
 
     fn item(&mut self, mut item: Item, content: Option<Arc<Content>>) -> Result<(), Failure> {

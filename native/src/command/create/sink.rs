@@ -361,12 +361,12 @@ impl Sink for ArchiveSink<'_, '_, '_> {
         Ok(tried)
     }
 
-    fn take_in(&mut self, task: &Task, trace: Trace) -> Result<(), Failure> {
+    fn take_in(&mut self, path: &[u8], trace: Trace) -> Result<(), Failure> {
         match trace {
             Trace::Memorize(memory) => self.files.remember(self.entries, memory),
             Trace::Item { place, size } => {
                 self.report.file(size);
-                self.report.progress(&task.path);
+                self.report.progress(path);
                 self.add_item(place)?;
             }
         }

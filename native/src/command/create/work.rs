@@ -160,7 +160,10 @@ impl SegmentJob {
 
     fn read(self, tools: &Tools<'_>) -> Result<FilePart, Fault> {
         let SegmentJob { file, start, len, mut buffer, reserve, .. } = self;
-        buffer.resize(reserve + len, 0);
+        if buffer.len() != reserve + len {
+            // New memory is zero, and the reserve is seldom touched.
+            buffer = vec![0; reserve + len];
+        }
         let scan = tools.chunker.scan();
         // A part is searched with what comes before it.
         let context = scan.map_or(0, |scan| scan.context_bytes());
