@@ -28,10 +28,15 @@ pub struct Tuning {
     /// What one of libzstd's workers compresses on its own, in bytes. By default it would be four times the window, more than
     /// any chunk, and there would be no second job. 512 KiB is the least that libzstd takes.
     ///
-    /// libzstd silently raises it to the *overlap*, the part of the window that a job takes over from the one before: an
-    /// eighth of the window up to level 5, a quarter up to level 15, a half up to level 18, and all of it from 19 on. So a
-    /// job has 512 KiB up to level 8 and 1 MiB or more from there on.
+    /// libzstd silently raises it to the overlap.
     pub zstd_job_bytes: usize,
+    /// How much of its window a job takes over from the one before it, as libzstd counts it: 9 for all of it, 8 for a half, 7 for
+    /// a quarter. A quarter has 128 KiB up to level 2, 512 KiB up to level 8 and 1 MiB above, where jobs are as long, too.
+    ///
+    /// By default it would be an eighth up to level 5, and a half from level 16 on, where jobs would have 2 MiB. Measured with
+    /// 8 MiB of a program, which become longer by so many percent than with one thread: 0.11 instead of 0.42 at level -4, 0.64
+    /// instead of 1.0 at level 3, for about a tenth more processor time; 0.7 to 1.4 at levels 5 to 16.
+    pub zstd_overlap_log: u32,
     /// Workers for each chunk that is large enough (`BORG_ZSTD_MT_WORKERS`); 0 and 1 are for none. If it isn't set, idle
     /// threads are taken.
     pub zstd_workers: Option<usize>,
@@ -55,6 +60,20 @@ pub struct Tuning {
     pub window_bytes: usize,
 }
 
+/// What one piece of work may have besides the thread that does it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Help {
+    /// By which it is decided.
+    pub tuning: Tuning,
+    /// How many threads have nothing to do, besides the one that asks.
+    pub idle: usize,
+}
+
+impl Help {
+    /// None at all.
+    pub const NONE: Help = Help { tuning: Tuning::new(1), idle: 0 };
+}
+
 /// No more than so many workers for one chunk, and for extraction: most chunks have 2 to 4 MiB, and storage is rarely faster.
 const MAX_WORKERS: usize = 4;
 
@@ -70,13 +89,14 @@ impl Default for Tuning {
 
 impl Tuning {
     /// What nobody has asked to be different, for so many `threads`.
-    pub fn new(threads: usize) -> Self {
+    pub const fn new(threads: usize) -> Self {
         Tuning {
-            threads: threads.max(1),
+            threads: if threads == 0 { 1 } else { threads },
             read_ahead_bytes: 1 << 20,
             blake3_threads_from_bytes: 256 << 10,
             zstd_workers_from_bytes: 768 << 10,
             zstd_job_bytes: 512 << 10,
+            zstd_overlap_log: 7,
             zstd_workers: None,
             extract_workers: None,
             create_workers: None,

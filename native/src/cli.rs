@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::command::{
-    break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate, repo_compress,
-    repo_create, repo_delete, repo_info, repo_list, undelete, version,
+    benchmark, break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate,
+    repo_compress, repo_create, repo_delete, repo_info, repo_list, undelete, version,
 };
 use crate::failure::Failure;
 use crate::options::common::Common;
@@ -65,6 +65,8 @@ pub enum Command {
     Key(key::Options),
     /// break the repository and cache locks
     BreakLock(break_lock::Options),
+    /// benchmark command
+    Benchmark(benchmark::Options),
     /// debugging command (not intended for normal use)
     Debug(debug::Options),
     /// display the Borg client and server versions
@@ -93,6 +95,7 @@ impl Command {
             Command::RepoCompress(options) => repo_compress::run(app, options),
             Command::Key(options) => key::run(app, options, describe),
             Command::BreakLock(options) => break_lock::run(app, options),
+            Command::Benchmark(options) => benchmark::run(app, options, describe),
             Command::Debug(options) => debug::run(app, options, describe),
             Command::Version(options) => version::run(app, options),
             Command::Help(options) => help::run(options, describe()),

@@ -17,7 +17,6 @@ mod output;
 mod repository;
 mod restore;
 mod status;
-#[expect(dead_code, reason = "its callers come with the pipelines")]
 mod tuning;
 mod usage;
 

@@ -28,11 +28,6 @@ pub fn for_writing(compression: &Compression) -> Result<Tuning, Failure> {
     Settings { zstd, extract: true, create: true }.read(&from_environment)
 }
 
-/// For a command that only hashes and seals.
-pub fn for_hashing() -> Result<Tuning, Failure> {
-    Settings::default().read(&from_environment)
-}
-
 /// Which settings are of use beside that of hashing.
 #[derive(Default)]
 struct Settings {

@@ -106,8 +106,7 @@ impl<H: Keyed> Universal<H> {
                 }
             }
             self.cipher.encrypt_blocks(&mut blocks);
-            let hits = blocks.iter().fold(false, |hits, block| hits | (decision(block) & mask == 0));
-            if hits {
+            if blocks.iter().any(|block| decision(block) & mask == 0) {
                 let passed = group * GROUP_BYTES;
                 return (0..LANES).find_map(|lane| {
                     let start = lane * lane_bytes + passed;

@@ -2,6 +2,7 @@
 
 use super::{Algorithm, Compression, Compressor, EncodeError, Engine, Obfuscation, Scratch, Settings};
 use crate::limits::MAX_DATA_SIZE;
+use crate::tuning::Help;
 use alloc::vec::Vec;
 use core::mem;
 
@@ -32,8 +33,8 @@ impl Payload {
 impl Compression {
     /// Replaces `out` by the payload of `plaintext`, padding included; `out` is empty after an error.
     ///
-    /// `is_content` tells whether it is a piece of a file's content: only that is padded. `fraction` draws the numbers in
-    /// [0, 1) that padding needs; it is called at most once.
+    /// `fraction` draws the numbers in [0, 1) that padding needs, at most one of them; there is none for what is not a piece of
+    /// a file's content, which is not padded. `help` is what other threads may do.
     ///
     /// # Errors
     /// Any [`EncodeError`]. [`EncodeError::Level`] does not depend on the plaintext.
@@ -41,14 +42,14 @@ impl Compression {
         &self,
         engine: &dyn Engine,
         plaintext: &[u8],
-        is_content: bool,
-        fraction: &mut dyn FnMut() -> f64,
+        fraction: Option<&mut dyn FnMut() -> f64>,
+        help: Help,
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Payload, EncodeError> {
-        let compressor = self.compress(engine, plaintext, scratch, out).inspect_err(|_| out.clear())?;
+        let compressor = self.compress(engine, plaintext, help, scratch, out).inspect_err(|_| out.clear())?;
         let psize = out.len();
-        if let Some(obfuscation) = self.obfuscation.filter(|_| is_content) {
+        if let (Some(obfuscation), Some(fraction)) = (self.obfuscation, fraction) {
             out.resize(psize + obfuscation.padding(psize, fraction), 0);
         }
         Ok(Payload {
@@ -66,6 +67,7 @@ impl Compression {
         &self,
         engine: &dyn Engine,
         plaintext: &[u8],
+        help: Help,
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Compressor, EncodeError> {
@@ -74,9 +76,9 @@ impl Compression {
         }
         engine.check_level(self.compressor.algorithm(), self.compressor.level())?;
         if self.auto {
-            self.compressor.compress_if_worthwhile(engine, plaintext, scratch, out)
+            self.compressor.compress_if_worthwhile(engine, plaintext, help, scratch, out)
         } else {
-            self.compressor.compress_or_copy(engine, plaintext, scratch, out)
+            self.compressor.compress_or_copy(engine, plaintext, help, scratch, out)
         }
     }
 }
@@ -92,10 +94,11 @@ impl Compressor {
         self,
         engine: &dyn Engine,
         plaintext: &[u8],
+        help: Help,
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Self, EncodeError> {
-        let cheap = Self::CHEAP.compress_or_copy(engine, plaintext, scratch, out)?;
+        let cheap = Self::CHEAP.compress_or_copy(engine, plaintext, help, scratch, out)?;
         let is_compressible = (out.len() as f64) / ((plaintext.len() + 2) as f64) < WORTH_TRYING;
         // Neither of these could be smaller, and nothing is smaller than nothing.
         let is_futile = matches!(self.algorithm(), Algorithm::None | Algorithm::Lz4) || plaintext.is_empty();
@@ -103,7 +106,7 @@ impl Compressor {
             return Ok(cheap);
         }
         let mut candidate = mem::take(&mut scratch.slot::<Candidate>().0);
-        let chosen = self.compress_or_copy(engine, plaintext, scratch, &mut candidate).map(|made| {
+        let chosen = self.compress_or_copy(engine, plaintext, help, scratch, &mut candidate).map(|made| {
             if (candidate.len() as f64) / (out.len() as f64) < WORTH_TAKING {
                 mem::swap(out, &mut candidate);
                 made
@@ -120,11 +123,12 @@ impl Compressor {
         self,
         engine: &dyn Engine,
         plaintext: &[u8],
+        help: Help,
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<Self, EncodeError> {
         if self.algorithm() != Algorithm::None && !plaintext.is_empty() {
-            engine.compress(self.algorithm(), self.level(), plaintext, scratch, out)?;
+            engine.compress(self.algorithm(), self.level(), plaintext, help, scratch, out)?;
             if out.len() < plaintext.len() {
                 return Ok(self);
             }

@@ -26,6 +26,7 @@ pub use obfuscation::{LARGEST_PADDED_BYTES, Obfuscation};
 pub use room::Room;
 pub use scratch::Scratch;
 
+use crate::tuning::Help;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
@@ -73,7 +74,8 @@ pub trait Engine: Send + Sync {
     ) -> Result<(), DecodeError>;
 
     /// Replaces `out` by what one algorithm makes of `plaintext` at one level, be it longer than the plaintext. Algorithms
-    /// without levels ignore `level`. [`Compression::encode`] is what decides which result an object gets.
+    /// without levels ignore `level`. [`Compression::encode`] is what decides which result an object gets. An engine that can
+    /// may take `help`: that may change the result, but not its plaintext.
     ///
     /// # Errors
     /// [`EncodeError::Level`] for a level that is not among [`levels`](Engine::levels): it is never replaced by another.
@@ -83,6 +85,7 @@ pub trait Engine: Send + Sync {
         algorithm: Algorithm,
         level: i32,
         plaintext: &[u8],
+        help: Help,
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError>;
@@ -136,6 +139,7 @@ impl Engine for PureRust {
         algorithm: Algorithm,
         level: i32,
         plaintext: &[u8],
+        _help: Help,
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {

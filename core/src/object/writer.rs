@@ -7,6 +7,7 @@ use crate::id::ChunkId;
 use crate::limits::MAX_DATA_SIZE;
 use crate::msgpack::Writer;
 use crate::random::fraction;
+use crate::tuning::Help;
 use alloc::vec::Vec;
 
 /// The longest metadata that is written: seven short entries.
@@ -62,13 +63,20 @@ pub struct ObjectWriter<'k> {
     sessions: Sessions,
     scratch: Scratch,
     payload: Vec<u8>,
+    help: Help,
 }
 
 impl<'k> ObjectWriter<'k> {
     /// With nothing ready yet.
     pub fn new(keys: &'k Keys, engine: &'k dyn Engine) -> Self {
         let (sessions, scratch, payload) = (Sessions::new(), Scratch::default(), Vec::new());
-        ObjectWriter { keys, engine, sessions, scratch, payload }
+        ObjectWriter { keys, engine, sessions, scratch, payload, help: Help::NONE }
+    }
+
+    /// From now on other threads may do so much.
+    pub fn set_help(&mut self, help: Help) {
+        self.sessions.set_idle(&help.tuning, help.idle);
+        self.help = help;
     }
 
     /// Compresses a chunk, seals it and appends the object to `out`, which stays as it was on an error.
@@ -86,8 +94,8 @@ impl<'k> ObjectWriter<'k> {
         let encoded = compression.encode(
             self.engine,
             plaintext,
-            is_content,
-            &mut || ticket.fraction,
+            is_content.then_some(&mut || ticket.fraction),
+            self.help,
             &mut self.scratch,
             &mut payload,
         );

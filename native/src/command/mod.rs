@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod benchmark;
 pub mod break_lock;
 pub mod check;
 pub mod compact;

@@ -1,9 +1,10 @@
 //! The native program's compressors: libzstd for zstd, pure Rust for the rest.
 
 use portaborg_core::codec::{Algorithm, DecodeError, EncodeError, Engine, PureRust, Room, Scratch};
+use portaborg_core::tuning::Help;
 use std::ops::RangeInclusive;
 use zstd_safe::zstd_sys::ZSTD_ErrorCode;
-use zstd_safe::{CCtx, CParameter, DCtx};
+use zstd_safe::{CCtx, CParameter, DCtx, SafeResult};
 
 /// [`PureRust`] with libzstd in place of its zstd: at every level, and unlike that one it compares the checksums of zstd
 /// frames that have one.
@@ -30,13 +31,14 @@ impl Engine for Native {
         algorithm: Algorithm,
         level: i32,
         plaintext: &[u8],
+        help: Help,
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
         self.check_level(algorithm, level)?;
         match algorithm {
-            Algorithm::Zstd => compress_zstd(plaintext, level, scratch.slot(), out),
-            _ => PureRust.compress(algorithm, level, plaintext, scratch, out),
+            Algorithm::Zstd => compress_zstd(plaintext, level, help, scratch.slot(), out),
+            _ => PureRust.compress(algorithm, level, plaintext, help, scratch, out),
         }
     }
 
@@ -54,13 +56,34 @@ impl Default for Decompressor {
     }
 }
 
-/// One worker's libzstd context for compression, which keeps its tables from one plaintext to the next. It has no threads
-/// of its own.
-struct Compressor(CCtx<'static>);
+/// One worker's libzstd context for compression, which keeps its tables from one plaintext to the next, and the threads of its
+/// own, once it has had some: starting them for each plaintext would cost as much as compressing a quarter of it.
+struct Compressor {
+    context: CCtx<'static>,
+    /// What it is set to.
+    workers: usize,
+}
 
 impl Default for Compressor {
     fn default() -> Self {
-        Self(CCtx::create())
+        Compressor { context: CCtx::create(), workers: 0 }
+    }
+}
+
+impl Compressor {
+    fn compress(&mut self, plaintext: &[u8], level: i32, help: Help, out: &mut Vec<u8>) -> SafeResult {
+        let workers = help.tuning.zstd_workers(plaintext.len(), level, help.idle);
+        let context = &mut self.context;
+        context.set_parameter(CParameter::CompressionLevel(level))?;
+        if workers != self.workers {
+            context.set_parameter(CParameter::NbWorkers(workers as u32))?; // libzstd lowers it to its limit
+            self.workers = workers;
+        }
+        if workers > 0 {
+            context.set_parameter(CParameter::JobSize(help.tuning.zstd_job_bytes as u32))?;
+            context.set_parameter(CParameter::OverlapSizeLog(help.tuning.zstd_overlap_log))?;
+        }
+        context.compress2(out, plaintext)
     }
 }
 
@@ -107,15 +130,17 @@ fn first_buffer(payload: &[u8], room: Room) -> Result<usize, DecodeError> {
 fn compress_zstd(
     plaintext: &[u8],
     level: i32,
-    Compressor(context): &mut Compressor,
+    help: Help,
+    compressor: &mut Compressor,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
-    let failed = |_| EncodeError::Failed { algorithm: Algorithm::Zstd };
-    context.set_parameter(CParameter::CompressionLevel(level)).map_err(failed)?;
     out.clear();
     out.reserve(zstd_safe::compress_bound(plaintext.len()));
-    context.compress2(out, plaintext).map_err(failed)?;
-    Ok(())
+    compressor.compress(plaintext, level, help, out).map(drop).map_err(|_| {
+        // Workers may be left in the middle of something.
+        *compressor = Compressor::default();
+        EncodeError::Failed { algorithm: Algorithm::Zstd }
+    })
 }
 
 /// libzstd returns error numbers as their negatives in an unsigned type.

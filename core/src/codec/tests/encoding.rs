@@ -1,6 +1,7 @@
 //! Payloads that are made: what is taken, what the metadata says, and that they can be read.
 
 use super::*;
+use crate::tuning::Help;
 
 /// The vectors whose compressor this engine has. The compressed bytes are another implementation's.
 #[test]
@@ -105,7 +106,7 @@ fn engines_write_what_is_longer_too() {
         for algorithm in [Algorithm::None, Algorithm::Lz4, Algorithm::Lzma, Algorithm::Zstd, Algorithm::Zlib] {
             for level in PureRust.levels(algorithm).unwrap_or(7..=7) {
                 let mut out = b"left from the payload before".to_vec();
-                PureRust.compress(algorithm, level, &data, &mut scratch, &mut out).unwrap();
+                PureRust.compress(algorithm, level, &data, Help::NONE, &mut scratch, &mut out).unwrap();
                 assert!(out.len() >= data.len());
                 assert_eq!(decode(algorithm, &out, None).unwrap(), data, "{algorithm:?} {level}");
             }
@@ -137,9 +138,9 @@ fn levels_of_other_engines_are_refused() {
         }
     }
     let mut out = Vec::new();
-    let error = PureRust.compress(Algorithm::Lzma, 10, b"", &mut Scratch::default(), &mut out).unwrap_err();
+    let error = PureRust.compress(Algorithm::Lzma, 10, b"", Help::NONE, &mut Scratch::default(), &mut out).unwrap_err();
     assert_eq!(error.to_string(), "lzma level 10 is not possible here, only 0 to 9");
-    let error = PureRust.compress(Algorithm::Zstd, 3, b"", &mut Scratch::default(), &mut out).unwrap_err();
+    let error = PureRust.compress(Algorithm::Zstd, 3, b"", Help::NONE, &mut Scratch::default(), &mut out).unwrap_err();
     assert_eq!(error.to_string(), "zstd level 3 is not possible here, only 1");
     let error = EncodeError::Failed { algorithm: Algorithm::Zstd };
     assert_eq!(error.to_string(), "zstd compression failed");
@@ -240,7 +241,8 @@ fn encode_with(
 ) -> Result<(Payload, Vec<u8>), EncodeError> {
     let compression: Compression = spec.parse().unwrap();
     let mut out = b"left from the payload before".to_vec();
-    let result = compression.encode(&PureRust, data, is_content, &mut || fraction, scratch, &mut out);
+    let result =
+        compression.encode(&PureRust, data, is_content.then_some(&mut || fraction), Help::NONE, scratch, &mut out);
     assert!(result.is_ok() || out.is_empty());
     result.map(|made| (made, out))
 }

@@ -1,5 +1,7 @@
 //! Both engines, each reading what the other writes.
 
+mod workers;
+
 use super::*;
 use portaborg_core::codec::{Compression, Payload};
 use portaborg_core::limits::MAX_DATA_SIZE;
@@ -158,7 +160,7 @@ fn every_level_of_zstd_is_written_and_read() {
             // The highest levels need seconds for more.
             let data = &data[..data.len().min(if level > 15 { 20_000 } else { 200_000 })];
             let mut payload = Vec::new();
-            Native.compress(Algorithm::Zstd, level, data, &mut scratch, &mut payload).unwrap();
+            Native.compress(Algorithm::Zstd, level, data, Help::NONE, &mut scratch, &mut payload).unwrap();
             let compressor = if level == 0 { 3 } else { level };
             assert!(payload == compress(data, compressor, true, false), "{level}: not what a new context writes");
             let size = Some(data.len());
@@ -167,7 +169,7 @@ fn every_level_of_zstd_is_written_and_read() {
         }
     }
     for level in [-129, 23, i32::MIN, i32::MAX] {
-        let error = Native.compress(Algorithm::Zstd, level, b"x", &mut scratch, &mut Vec::new());
+        let error = Native.compress(Algorithm::Zstd, level, b"x", Help::NONE, &mut scratch, &mut Vec::new());
         assert_eq!(error, Err(EncodeError::Level { algorithm: Algorithm::Zstd, level, levels: -128..=22 }));
     }
 }
@@ -179,7 +181,7 @@ fn libzstd_reads_what_pure_rust_writes() {
         for length in [data.len(), data.len().min(255), data.len().min(131_072), data.len().min(131_073)] {
             let data = &data[..length];
             let mut payload = Vec::new();
-            PureRust.compress(Algorithm::Zstd, 1, data, &mut scratch, &mut payload).unwrap();
+            PureRust.compress(Algorithm::Zstd, 1, data, Help::NONE, &mut scratch, &mut payload).unwrap();
             assert_eq!(zstd_safe::get_frame_content_size(&payload).unwrap(), Some(length as u64));
             for size in [Some(length), None] {
                 assert!(decode(&Native, Algorithm::Zstd, &payload, size).unwrap() == data);
@@ -220,7 +222,7 @@ fn encode(
 ) -> Result<(Payload, Vec<u8>), EncodeError> {
     let compression: Compression = spec.parse().unwrap();
     let mut out = Vec::new();
-    compression.encode(engine, data, true, &mut || 0.5, scratch, &mut out).map(|made| (made, out))
+    compression.encode(engine, data, Some(&mut || 0.5), Help::NONE, scratch, &mut out).map(|made| (made, out))
 }
 
 /// The plaintext, in which both engines agree.
