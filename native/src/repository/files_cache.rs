@@ -196,7 +196,7 @@ impl KnownFile {
     }
 
     /// Whether it looks otherwise than it was remembered, in what was not compared. Then it is to be
-    /// [remembered](FilesCache::remember_changed) so: it is what a later run with another mode compares with.
+    /// remembered so: it is what a later run with another mode compares with.
     pub fn differs(&self, state: &FileState) -> bool {
         self.entry.state != *state
     }
