@@ -10,7 +10,7 @@ mod integrity;
 mod mode;
 
 pub use config::{CacheConfig, CacheConfigError};
-pub use entry::{Entries, Entry, FileState};
+pub use entry::{Entries, Entry, FileState, encode};
 pub use integrity::{Integrity, IntegrityHasher};
 pub use mode::{Mode, ModeError};
 

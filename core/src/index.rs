@@ -103,11 +103,21 @@ impl ChunkIndex {
     /// Adds one chunk, or moves it.
     pub fn insert(&mut self, id: ChunkId, location: Location) {
         let Location { pack, offset, size } = location;
-        let pack = *self.pack_numbers.entry(pack).or_insert_with(|| {
+        let pack = self.pack_number(pack);
+        self.slots.insert(id, Slot { pack, offset, size });
+    }
+
+    /// Adds the chunks of one pack with their offsets and sizes, or moves them there.
+    pub fn insert_pack(&mut self, pack: PackId, objects: impl Iterator<Item = (ChunkId, u32, u32)>) {
+        let pack = self.pack_number(pack);
+        self.slots.extend(objects.map(|(id, offset, size)| (id, Slot { pack, offset, size })));
+    }
+
+    fn pack_number(&mut self, pack: PackId) -> u32 {
+        *self.pack_numbers.entry(pack).or_insert_with(|| {
             self.packs.push(pack);
             u32::try_from(self.packs.len() - 1).expect("there are fewer packs than chunks fit into memory")
-        });
-        self.slots.insert(id, Slot { pack, offset, size });
+        })
     }
 
     /// Where a chunk lies.

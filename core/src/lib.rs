@@ -65,7 +65,7 @@
 //! | 1 transforms: bytes to bytes, texts | [`chunk`] [`codec`] [`crypto`] [`ini`] [`msgpack`] [`text`] |
 //! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`files_cache`] [`index`] [`input_map`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`references`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
-//! | 4 doing | [`check`] [`compact`] [`create`] [`repo`] |
+//! | 4 doing | [`check`] [`compact`] [`create`] [`extract`] [`repo`] |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -114,4 +114,5 @@ pub mod store;
 pub mod check;
 pub mod compact;
 pub mod create;
+pub mod extract;
 pub mod repo;

@@ -14,6 +14,7 @@ use crate::id::ChunkId;
 use crate::limits::MAX_DATA_SIZE;
 use crate::msgpack::{MsgpackError, Reader};
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// What every object begins with.
 pub const MAGIC: &[u8; 8] = b"BORG_OBJ";
@@ -21,6 +22,11 @@ const VERSION: u8 = 2;
 const ID_END: usize = MAGIC.len() + 1 + 32;
 /// Length of the header. Its first 41 bytes are authenticated with each envelope, the two sizes are not.
 pub const HEADER_BYTES: usize = ID_END + 4 + 4;
+
+/// Shorter buffers are not kept.
+const SPARE_BYTES: usize = 128 << 10;
+/// How many buffers are kept: for what is stored, and for what becomes of it.
+const SPARE_BUFFERS: usize = 3;
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,10 +159,39 @@ impl Header {
     }
 }
 
+/// A worker's long buffers between uses: to get their memory from the system anew each time costs as much as decompressing.
+#[derive(Default)]
+pub struct Spare(Vec<Vec<u8>>);
+
+impl Spare {
+    /// A buffer for about so many bytes, with anything in it.
+    pub fn take(&mut self, bytes: usize) -> Vec<u8> {
+        if bytes < SPARE_BYTES || self.0.is_empty() {
+            return Vec::new();
+        }
+        let fitting = (0..self.0.len()).filter(|&at| self.0[at].capacity() >= bytes);
+        let at = fitting.min_by_key(|&at| self.0[at].capacity()).unwrap_or(self.0.len() - 1);
+        let mut buffer = self.0.swap_remove(at);
+        if buffer.capacity() < bytes {
+            buffer.clear(); // what is in it need not move when it grows
+        }
+        buffer
+    }
+
+    /// Keeps a buffer, if it is worth it.
+    pub fn give(&mut self, buffer: Vec<u8>) {
+        if buffer.capacity() >= SPARE_BYTES && self.0.len() < SPARE_BUFFERS {
+            self.0.push(buffer);
+        }
+    }
+}
+
 /// Opens objects: a worker's keys, engine, and all that it reuses from one object to the next.
 pub struct Opener<'k> {
     /// The repository's secrets.
     pub keys: &'k Keys,
+    /// Long buffers that nobody needs at the moment.
+    pub spare: Spare,
     engine: &'k dyn Engine,
     sessions: Sessions,
     scratch: Scratch,
@@ -165,7 +200,7 @@ pub struct Opener<'k> {
 impl<'k> Opener<'k> {
     /// With nothing ready yet.
     pub fn new(keys: &'k Keys, engine: &'k dyn Engine) -> Self {
-        Opener { keys, engine, sessions: Sessions::new(), scratch: Scratch::default() }
+        Opener { keys, spare: Spare::default(), engine, sessions: Sessions::new(), scratch: Scratch::default() }
     }
 
     /// The sessions met so far, for store objects.
@@ -200,6 +235,18 @@ impl<'k> Opener<'k> {
         plaintext: &mut Vec<u8>,
     ) -> Result<ObjectMeta, ObjectError> {
         plaintext.clear();
+        let (meta, payload) = self.decrypt(stored, id, wanted)?;
+        self.decompress(&meta, &stored[payload], plaintext)?;
+        Ok(meta)
+    }
+
+    /// Authenticates and decrypts an object in place. Gives its metadata, and where its payload lies now, without padding.
+    pub fn decrypt(
+        &mut self,
+        stored: &mut [u8],
+        id: ChunkId,
+        wanted: Option<ObjectType>,
+    ) -> Result<(ObjectMeta, Range<usize>), ObjectError> {
         let header = Header::parse(stored)?;
         if header.total() != stored.len() as u64 {
             return Err(ObjectError::Length { claimed: header.total(), found: stored.len() });
@@ -211,11 +258,20 @@ impl<'k> Opener<'k> {
         let (head, rest) = stored.split_at_mut(HEADER_BYTES);
         let envelope = &mut rest[header.meta_size as usize..];
         let payload = self.keys.open(&mut self.sessions, envelope, &context(head, b'D'), &id.0);
-        let payload = payload.map_err(ObjectError::DataEnvelope)?;
-        let Payload { algorithm, size, csize, psize, .. } = meta.payload;
-        let payload = &payload[..psize.unwrap_or(csize)];
-        self.engine.decode(algorithm, payload, size, &mut self.scratch, plaintext)?;
-        Ok(meta)
+        let padded = payload.map_err(ObjectError::DataEnvelope)?.len();
+        let start = stored.len() - padded;
+        Ok((meta, start..start + meta.payload.psize.unwrap_or(meta.payload.csize)))
+    }
+
+    /// Decompresses what [`Opener::decrypt`] gave into `plaintext`, which is empty on an error.
+    pub fn decompress(
+        &mut self,
+        meta: &ObjectMeta,
+        payload: &[u8],
+        plaintext: &mut Vec<u8>,
+    ) -> Result<(), ObjectError> {
+        let Payload { algorithm, size, .. } = meta.payload;
+        Ok(self.engine.decode(algorithm, payload, size, &mut self.scratch, plaintext)?)
     }
 
     /// Requires that `plaintext` is what `id` stands for. Keys that can't verify accept anything.

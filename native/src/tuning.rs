@@ -18,7 +18,6 @@ const CREATE_WORKERS: &str = "BORG_CREATE_WORKERS";
 const MAX_WORKERS: usize = 256;
 
 /// For a command that reads chunks.
-#[expect(dead_code, reason = "its callers come with the pipelines")]
 pub fn for_reading() -> Result<Tuning, Failure> {
     Settings { extract: true, ..Settings::default() }.read(&from_environment)
 }

@@ -7,6 +7,7 @@ use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -71,6 +72,7 @@ impl Program {
                 ("BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK".into(), "yes".into()),
                 ("BORG_RELOCATED_REPO_ACCESS_IS_OK".into(), "yes".into()),
                 ("BORG_SELFTEST".into(), "disabled".into()),
+                ("BORG_EXTRACT_WORKERS".into(), workers().into()),
                 ("LC_ALL".into(), "C.UTF-8".into()),
                 ("TZ".into(), "UTC".into()),
                 ("RUST_BACKTRACE".into(), "1".into()),
@@ -95,6 +97,13 @@ impl Program {
     pub fn knows(&self, command: &str) -> bool {
         self.on(Path::new("/nonexistent"), "").args([command, "--help"]).run().code == Some(0)
     }
+}
+
+/// Serial, some and many workers in turns: what comes out must be the same.
+fn workers() -> &'static str {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let counts = ["1", "8", "2"];
+    counts[CALLS.fetch_add(1, Ordering::Relaxed) % counts.len()]
 }
 
 /// Builds `portaborg` beside the running test: same target folder, same profile.

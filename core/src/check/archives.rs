@@ -69,45 +69,56 @@ pub async fn check_archive<S: Store>(
     missing: &mut MissingChunks,
     observe: &mut dyn FnMut(ArchiveFinding<'_>) -> ControlFlow<()>,
 ) -> bool {
-    let mut clean = true;
+    let mut check = ArchiveCheck { archive: name, missing, clean: true };
     let mut stream = ItemStream::new(&meta.item_ptrs);
     while let Some(next) = stream.next(reader).await {
-        let go_on = match next {
-            Ok(item) => check_item(&reader.index, &item, name, missing, &mut clean, observe),
-            Err(problem) => {
-                clean = false;
-                observe(ArchiveFinding::Items(&problem))
-            }
-        };
-        if go_on.is_break() {
+        if check.next(next, &reader.index, observe).is_break() {
             break;
         }
     }
-    clean
+    check.clean
 }
 
-fn check_item(
-    index: &ChunkIndex,
-    item: &Item,
-    archive: &str,
-    missing: &mut MissingChunks,
-    clean: &mut bool,
-    observe: &mut dyn FnMut(ArchiveFinding<'_>) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    for chunk in item.chunks.iter().flatten().filter(|chunk| index.get(&chunk.id).is_none()) {
-        *clean = false;
-        if missing.record(chunk.id, chunk.size, &item.path, archive) {
-            observe(ArchiveFinding::Missing(chunk.id, chunk.size))?;
+/// The check of an archive whose items are read by whomever.
+pub struct ArchiveCheck<'a> {
+    /// The archive's name.
+    pub archive: &'a str,
+    /// Where missing chunks are added to.
+    pub missing: &'a mut MissingChunks,
+    /// Whether all is well so far.
+    pub clean: bool,
+}
+
+impl ArchiveCheck<'_> {
+    /// Checks the next item.
+    pub fn next(
+        &mut self,
+        next: Result<Item, ItemProblem>,
+        index: &ChunkIndex,
+        observe: &mut dyn FnMut(ArchiveFinding<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let item = match next {
+            Ok(item) => item,
+            Err(problem) => {
+                self.clean = false;
+                return observe(ArchiveFinding::Items(&problem));
+            }
+        };
+        for chunk in item.chunks.iter().flatten().filter(|chunk| index.get(&chunk.id).is_none()) {
+            self.clean = false;
+            if self.missing.record(chunk.id, chunk.size, &item.path, self.archive) {
+                observe(ArchiveFinding::Missing(chunk.id, chunk.size))?;
+            }
         }
+        for (key, _) in &item.unknown {
+            observe(ArchiveFinding::UnknownKey(key))?;
+        }
+        let chunks = item.content_size();
+        if let Some(stated) = item.size.filter(|&stated| item.chunks.is_some() && stated != chunks) {
+            observe(ArchiveFinding::Size { item: &item, stated, chunks })?;
+        }
+        observe(ArchiveFinding::Item)
     }
-    for (key, _) in &item.unknown {
-        observe(ArchiveFinding::UnknownKey(key))?;
-    }
-    let chunks = item.content_size();
-    if let Some(stated) = item.size.filter(|&stated| item.chunks.is_some() && stated != chunks) {
-        observe(ArchiveFinding::Size { item, stated, chunks })?;
-    }
-    observe(ArchiveFinding::Item)
 }
 
 impl MissingChunks {

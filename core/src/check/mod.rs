@@ -7,7 +7,7 @@ mod data;
 mod packs;
 mod records;
 
-pub use archives::{ArchiveFinding, MissingChunk, MissingChunks, check_archive};
-pub use data::{DataFinding, DataSummary, verify_data};
-pub use packs::{PackCheck, PackFinding, PackSummary, check_packs};
+pub use archives::{ArchiveCheck, ArchiveFinding, MissingChunk, MissingChunks, check_archive};
+pub use data::{DataFinding, DataSummary, Verification, verify_data};
+pub use packs::{PackCheck, PackFinding, PackSummary, Packs, check_packs, is_intact};
 pub use records::{CheckedPacks, Record, RecordsError};

@@ -1,9 +1,9 @@
 //! Checking the files of a repository: index fragments and packs.
 
 use super::records::{CheckedPacks, Record};
-use crate::id::PackId;
+use crate::id::{PackId, StoreHash};
 use crate::index::ChunkIndex;
-use crate::name::{Entry, Key, Namespace};
+use crate::name::{Key, Namespace};
 use crate::object::Opener;
 use crate::repo::{IndexError, Repository, exists, load_fragments};
 use crate::store::{Store, StoreError};
@@ -94,78 +94,154 @@ pub async fn check_packs<S: Store>(
     now: &dyn Fn() -> Timestamp,
     observe: &mut dyn FnMut(PackFinding<'_>) -> ControlFlow<()>,
 ) -> Result<PackSummary, StoreError> {
-    let store = &repository.store;
-    let mut summary = PackSummary::default();
-    let invalid = exists(store, &Key::IndexInvalid).await?;
-    if invalid && observe(PackFinding::IndexInvalid).is_break() {
-        return Ok(summary);
+    let begun = Packs::begin(repository, opener, ask, records, now, observe).await?;
+    let mut packs = match begun {
+        Ok(packs) => packs,
+        Err(summary) => return Ok(summary),
+    };
+    while let Some(pack) = packs.next(records, now, observe) {
+        let is_intact = is_intact(&repository.store, Key::Pack(pack)).await?;
+        packs.record(pack, is_intact, records, now, observe);
     }
-    let mut fragments = store.list(Namespace::Index).await?;
-    fragments.retain(|entry| !entry.deleted);
-    for (done, entry) in fragments.iter().enumerate() {
-        summary.index_files += 1;
-        let Ok(name) = entry.name.parse() else {
-            continue; // no fragment has such a name, and no reader looks at it
-        };
-        if !is_intact(store, Key::Fragment(name), &entry.name).await? {
-            summary.index_errors += 1;
-            let _ = observe(PackFinding::Corrupt(Key::Fragment(name)));
+    Ok(packs.finish(records, observe))
+}
+
+/// The check of packs, after that of everything else, by whomever: what [is next](Self::next) is hashed and
+/// [recorded](Self::record), in order, and hashing may run [ahead](Self::ahead).
+pub struct Packs {
+    ask: PackCheck,
+    packs: Vec<PackId>,
+    present: BTreeSet<PackId>,
+    done: usize,
+    began: Timestamp,
+    is_over: bool,
+    summary: PackSummary,
+}
+
+impl Packs {
+    /// Checks everything but the packs themselves. The summary is given if packs are not checked at all.
+    pub async fn begin<S: Store>(
+        repository: &Repository<S>,
+        opener: &mut Opener<'_>,
+        ask: PackCheck,
+        records: &CheckedPacks,
+        now: &dyn Fn() -> Timestamp,
+        observe: &mut dyn FnMut(PackFinding<'_>) -> ControlFlow<()>,
+    ) -> Result<Result<Packs, PackSummary>, StoreError> {
+        let store = &repository.store;
+        let mut summary = PackSummary::default();
+        let invalid = exists(store, &Key::IndexInvalid).await?;
+        if invalid && observe(PackFinding::IndexInvalid).is_break() {
+            return Ok(Err(summary));
         }
-        if observe(PackFinding::IndexProgress(done + 1, fragments.len())).is_break() {
-            return Ok(summary);
-        }
-    }
-    if summary.index_errors > 0 {
-        let _ = observe(PackFinding::IndexCorrupt);
-        return Ok(summary);
-    }
-    let mut packs = list_packs(store, &mut summary, observe).await?;
-    let present: BTreeSet<PackId> = packs.iter().map(|(pack, _)| *pack).collect();
-    if !invalid {
-        match load_fragments(repository, opener).await {
-            Ok(Some(index)) => cross_check(index, &present, &mut summary, observe),
-            Ok(None) => drop(observe(PackFinding::NoCrossCheck)),
-            Err(IndexError::Envelope { name, .. } | IndexError::Table { name, .. }) => {
+        let mut fragments = store.list(Namespace::Index).await?;
+        fragments.retain(|entry| !entry.deleted);
+        for (done, entry) in fragments.iter().enumerate() {
+            summary.index_files += 1;
+            let Ok(name) = entry.name.parse() else {
+                continue; // no fragment has such a name, and no reader looks at it
+            };
+            if !is_intact(store, Key::Fragment(name)).await? {
                 summary.index_errors += 1;
-                let _ = observe(PackFinding::FragmentCorrupt(Key::Fragment(name)));
-                let _ = observe(PackFinding::NoCrossCheck);
+                let _ = observe(PackFinding::Corrupt(Key::Fragment(name)));
             }
-            Err(IndexError::Store(error)) => return Err(error),
-            Err(IndexError::NothingAuthentic) => unreachable!("fragments are loaded without looking at packs"),
-        }
-    }
-    if ask.max_duration_secs.is_some() {
-        packs.sort_by_key(|(pack, _)| records.get(pack).map_or(0, |record| record.time_secs));
-    }
-    let began = now();
-    let mut complete = true;
-    for (done, (pack, entry)) in packs.iter().enumerate() {
-        let time = now();
-        if records.get(pack).is_some_and(|record| ask.believes(record, time)) {
-            summary.pack_reused += 1;
-        } else {
-            summary.pack_files += 1;
-            let intact = is_intact(store, Key::Pack(*pack), &entry.name).await?;
-            if !intact {
-                summary.pack_errors += 1;
-                let _ = observe(PackFinding::Corrupt(Key::Pack(*pack)));
+            if observe(PackFinding::IndexProgress(done + 1, fragments.len())).is_break() {
+                return Ok(Err(summary));
             }
-            records.set(*pack, Record { time_secs: now().secs.max(0) as u64, intact });
         }
-        let stop = observe(PackFinding::PackProgress(done + 1, packs.len())).is_break();
-        let too_long = ask.max_duration_secs.is_some_and(|limit| now().secs.saturating_sub(began.secs) > limit);
-        if done + 1 < packs.len() && (stop || too_long) {
-            complete = false;
-            break;
+        if summary.index_errors > 0 {
+            let _ = observe(PackFinding::IndexCorrupt);
+            return Ok(Err(summary));
+        }
+        let mut packs = list_packs(store, &mut summary, observe).await?;
+        let present: BTreeSet<PackId> = packs.iter().copied().collect();
+        if !invalid {
+            match load_fragments(repository, opener).await {
+                Ok(Some(index)) => cross_check(index, &present, &mut summary, observe),
+                Ok(None) => drop(observe(PackFinding::NoCrossCheck)),
+                Err(IndexError::Envelope { name, .. } | IndexError::Table { name, .. }) => {
+                    summary.index_errors += 1;
+                    let _ = observe(PackFinding::FragmentCorrupt(Key::Fragment(name)));
+                    let _ = observe(PackFinding::NoCrossCheck);
+                }
+                Err(IndexError::Store(error)) => return Err(error),
+                Err(IndexError::NothingAuthentic) => unreachable!("fragments are loaded without looking at packs"),
+            }
+        }
+        if ask.max_duration_secs.is_some() {
+            packs.sort_by_key(|pack| records.get(pack).map_or(0, |record| record.time_secs));
+        }
+        Ok(Ok(Packs { ask, packs, present, done: 0, began: now(), is_over: false, summary }))
+    }
+
+    /// The pack that has to be hashed next; those before it are recorded. `None` when the check is over.
+    pub fn next(
+        &mut self,
+        records: &CheckedPacks,
+        now: &dyn Fn() -> Timestamp,
+        observe: &mut dyn FnMut(PackFinding<'_>) -> ControlFlow<()>,
+    ) -> Option<PackId> {
+        loop {
+            let pack = *self.packs.get(self.done).filter(|_| !self.is_over)?;
+            if !self.ask.has(&pack, records, now()) {
+                return Some(pack);
+            }
+            self.summary.pack_reused += 1;
+            self.one_done(now, observe);
         }
     }
-    let _ = observe(PackFinding::PacksDone { complete, records: records.len() });
-    records.keep_only(&present);
-    summary.corrupt = records.corrupt().collect();
-    Ok(summary)
+
+    /// Packs that will probably have to be hashed, from the next one on.
+    pub fn ahead<'a>(&'a self, records: &'a CheckedPacks, time: Timestamp) -> impl Iterator<Item = PackId> + 'a {
+        let rest = self.packs[self.done..].iter().copied().filter(|_| !self.is_over);
+        rest.filter(move |pack| !self.ask.has(pack, records, time))
+    }
+
+    /// The next pack was hashed.
+    pub fn record(
+        &mut self,
+        pack: PackId,
+        is_intact: bool,
+        records: &mut CheckedPacks,
+        now: &dyn Fn() -> Timestamp,
+        observe: &mut dyn FnMut(PackFinding<'_>) -> ControlFlow<()>,
+    ) {
+        self.summary.pack_files += 1;
+        if !is_intact {
+            self.summary.pack_errors += 1;
+            let _ = observe(PackFinding::Corrupt(Key::Pack(pack)));
+        }
+        records.set(pack, Record { time_secs: now().secs.max(0) as u64, intact: is_intact });
+        self.one_done(now, observe);
+    }
+
+    /// What came out.
+    pub fn finish(
+        mut self,
+        records: &mut CheckedPacks,
+        observe: &mut dyn FnMut(PackFinding<'_>) -> ControlFlow<()>,
+    ) -> PackSummary {
+        let complete = self.done == self.packs.len();
+        let _ = observe(PackFinding::PacksDone { complete, records: records.len() });
+        records.keep_only(&self.present);
+        self.summary.corrupt = records.corrupt().collect();
+        self.summary
+    }
+
+    fn one_done(&mut self, now: &dyn Fn() -> Timestamp, observe: &mut dyn FnMut(PackFinding<'_>) -> ControlFlow<()>) {
+        self.done += 1;
+        let stop = observe(PackFinding::PackProgress(self.done, self.packs.len())).is_break();
+        let spent = now().secs.saturating_sub(self.began.secs);
+        self.is_over = stop || self.ask.max_duration_secs.is_some_and(|limit| spent > limit);
+    }
 }
 
 impl PackCheck {
+    /// Whether a pack's record is believed.
+    fn has(&self, pack: &PackId, records: &CheckedPacks, now: Timestamp) -> bool {
+        records.get(pack).is_some_and(|record| self.believes(record, now))
+    }
+
     fn believes(&self, record: Record, now: Timestamp) -> bool {
         self.max_age_secs.is_some_and(|max_age| {
             let age = now.secs.saturating_sub(i64::try_from(record.time_secs).unwrap_or(i64::MAX));
@@ -178,14 +254,14 @@ async fn list_packs<S: Store>(
     store: &S,
     summary: &mut PackSummary,
     observe: &mut dyn FnMut(PackFinding<'_>) -> ControlFlow<()>,
-) -> Result<Vec<(PackId, Entry)>, StoreError> {
+) -> Result<Vec<PackId>, StoreError> {
     let mut packs = Vec::new();
     for entry in store.list(Namespace::Packs).await? {
         if entry.deleted {
             continue;
         }
         match entry.name.parse::<PackId>() {
-            Ok(pack) => packs.push((pack, entry)),
+            Ok(pack) => packs.push(pack),
             Err(_) => {
                 summary.pack_errors += 1;
                 let _ = observe(PackFinding::InvalidName(&entry.name));
@@ -211,8 +287,12 @@ fn cross_check(
     }
 }
 
-/// Whether a file's content has the hash that is its name. One that has vanished meanwhile is not wrong.
-async fn is_intact<S: Store>(store: &S, key: Key, name: &str) -> Result<bool, StoreError> {
+/// Whether the content of a pack or a fragment has the hash that is its name. One that has vanished meanwhile is not wrong.
+pub async fn is_intact<S: Store>(store: &S, key: Key) -> Result<bool, StoreError> {
+    let name = match key {
+        Key::Pack(PackId(hash)) | Key::Fragment(StoreHash(hash)) => hash,
+        _ => return Ok(true), // nothing else is named by its hash
+    };
     let mut hasher = blake3::Hasher::new();
     let mut offset = 0;
     loop {
@@ -223,7 +303,7 @@ async fn is_intact<S: Store>(store: &S, key: Key, name: &str) -> Result<bool, St
         hasher.update(&piece);
         offset += piece.len() as u64;
         if piece.len() < HASH_BYTES {
-            return Ok(hasher.finalize().to_hex().as_str() == name);
+            return Ok(*hasher.finalize().as_bytes() == name);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::universal::{Keyed, WINDOW_BYTES};
 use alloc::boxed::Box;
 use zeroize::Zeroizing;
 
-/// The sum of x^(63-j) * T[b_j] modulo x^64 + x^4 + x^3 + x + 1.
+/// The sum of `x^(63-j) * T[b_j]` modulo `x^64 + x^4 + x^3 + x + 1`.
 pub(super) struct Toeplitz {
     entering: Table<u64>,
     /// T * x^64: what a byte has become when it leaves.

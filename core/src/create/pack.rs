@@ -2,7 +2,7 @@
 
 use crate::crypto::store_hash_of;
 use crate::id::{ChunkId, PackId};
-use crate::index::Location;
+use crate::index::ChunkIndex;
 use crate::limits::MAX_DATA_SIZE;
 use crate::name::Key;
 use crate::store::{StoreError, StoreMut};
@@ -93,12 +93,16 @@ impl Pack {
             || limits.count.is_some_and(|count| self.objects.len() >= count)
     }
 
-    /// Where the objects lie once the pack is stored.
-    pub(super) fn locations(&self, pack: PackId) -> impl Iterator<Item = (ChunkId, Location)> {
+    /// Enters where the objects lie once the pack is stored.
+    pub(super) fn enter(&self, pack: PackId, index: &mut ChunkIndex) {
         // Offsets are below MAX_PACK_BYTES, and no object is longer than the rest.
-        self.objects
-            .iter()
-            .map(move |object| (object.id, Location { pack, offset: object.offset as u32, size: object.size as u32 }))
+        let place = |object: &Object| (object.id, object.offset as u32, object.size as u32);
+        index.insert_pack(pack, self.objects.iter().map(place));
+    }
+
+    /// The chunks that it has.
+    pub(super) fn ids(&self) -> impl Iterator<Item = ChunkId> {
+        self.objects.iter().map(|object| object.id)
     }
 }
 

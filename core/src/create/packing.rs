@@ -4,7 +4,7 @@ use super::pack::{DEFAULT_PACK_BYTES, Pack, PackJob, PackLimits, StoredPack};
 use super::seal::{Refused, SealJob, Sealed, Sealing};
 use crate::codec::Compression;
 use crate::id::ChunkId;
-use crate::index::Location;
+use crate::index::ChunkIndex;
 use crate::limits::MAX_DATA_SIZE;
 use crate::object::{ObjectTicket, ObjectType};
 use crate::store::StoreError;
@@ -159,19 +159,25 @@ impl Packing {
         Some(PackJob(pack))
     }
 
-    /// Takes in what became of a pack, in any order, and gives where its chunks lie now. One that could not be stored is the
-    /// next to be stored again.
-    pub fn stored(&mut self, stored: StoredPack) -> Result<impl Iterator<Item = (ChunkId, Location)>, StoreError> {
+    /// Takes in what became of a pack, in any order: enters its chunks into the index, and appends their ids to `added`. One
+    /// that could not be stored is the next to be stored again.
+    pub fn stored(
+        &mut self,
+        stored: StoredPack,
+        index: &mut ChunkIndex,
+        added: &mut Vec<ChunkId>,
+    ) -> Result<(), StoreError> {
         self.storing -= 1;
         let StoredPack { pack, name } = stored;
         match name {
             Ok(name) => {
                 self.waiting -= pack.bytes;
-                let locations: Vec<_> = pack.locations(name).collect();
-                for (id, _) in &locations {
-                    self.pending.remove(id);
+                pack.enter(name, index);
+                for id in pack.ids() {
+                    self.pending.remove(&id);
+                    added.push(id);
                 }
-                Ok(locations.into_iter())
+                Ok(())
             }
             Err(error) => {
                 self.full.push_front(pack);

@@ -46,21 +46,7 @@ impl Entry {
 
     /// The same with another age.
     pub fn encode_aged(&self, age: u64, path: &PathHash, out: &mut Vec<u8>) {
-        let mut writer = Writer::after(core::mem::take(out));
-        writer.array(2);
-        writer.bin(&path.0);
-        writer.array(ELEMENTS);
-        writer.uint(age);
-        writer.uint(self.state.inode);
-        writer.uint(self.state.size);
-        writer.timestamp(self.state.ctime);
-        writer.timestamp(self.state.mtime);
-        write_chunks(&mut writer, &self.chunks);
-        match &self.digests {
-            Some(digests) => write_pairs(&mut writer, digests, |writer, name| writer.str(name)),
-            None => writer.nil(),
-        }
-        *out = writer.into_bytes();
+        encode(path, age, &self.state, &self.chunks, self.digests.as_ref(), out);
     }
 
     /// Whether the entry is worth to be stored.
@@ -95,6 +81,32 @@ impl Entry {
         let digests = has_digests.then(|| byte_map(reader)).transpose()?;
         Ok((path, Entry { age, state, chunks, digests }))
     }
+}
+
+/// Appends the encoding of an entry with these parts to `out`.
+pub fn encode(
+    path: &PathHash,
+    age: u64,
+    state: &FileState,
+    chunks: &[ChunkEntry],
+    digests: Option<&Pairs>,
+    out: &mut Vec<u8>,
+) {
+    let mut writer = Writer::after(core::mem::take(out));
+    writer.array(2);
+    writer.bin(&path.0);
+    writer.array(ELEMENTS);
+    writer.uint(age);
+    writer.uint(state.inode);
+    writer.uint(state.size);
+    writer.timestamp(state.ctime);
+    writer.timestamp(state.mtime);
+    write_chunks(&mut writer, chunks);
+    match digests {
+        Some(digests) => write_pairs(&mut writer, digests, |writer, name| writer.str(name)),
+        None => writer.nil(),
+    }
+    *out = writer.into_bytes();
 }
 
 impl FileState {

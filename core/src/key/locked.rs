@@ -81,7 +81,7 @@ impl LockedKey {
         key_text(repository, &writer.into_bytes())
     }
 
-    /// Parses a key text, whose first line [`is_key_of`] has found to be right.
+    /// Parses a key text, whose first line [`is_key_of`](super::text::is_key_of) has found to be right.
     pub fn parse(text: &[u8]) -> Result<LockedKey, KeyError> {
         let blob = blob(text)?;
         let mut version = None;

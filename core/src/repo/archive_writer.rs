@@ -11,6 +11,7 @@ use crate::msgpack::Writer;
 use crate::name::Key;
 use crate::object::ObjectType;
 use crate::store::{StoreError, StoreMut};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// The item stream is cut when so much of it has gathered. Equal items give equal chunks only with this number.
@@ -158,18 +159,26 @@ impl ArchiveWriter {
     /// Cuts the stream into chunks. All but the last are stored; the last one only at the end, or if it is the only one:
     /// what comes next belongs to it.
     async fn cut<S: StoreMut>(&mut self, at_end: bool, writer: &mut ChunkWriter<'_, S>) -> Result<(), WriteError> {
+        let stream = Arc::new(core::mem::take(&mut self.stream));
         let mut start = 0;
-        while start < self.stream.len() {
-            let rest = &self.stream[start..];
+        while start < stream.len() {
+            let rest = &stream[start..];
             let cut = self.chunker.cut(start as u64, rest);
             let len = cut.expect("the chunker of item streams has no faults");
             if len == rest.len() && start > 0 && !at_end {
                 break;
             }
-            self.pieces.push(store(&rest[..len], ObjectType::Items, writer, &mut self.items).await?);
+            let id = writer.chunk_id(&rest[..len]);
+            let is_new = writer.add_from(id, ObjectType::Items, &stream, start..start + len).await?;
+            self.items.add(len as u64, is_new);
+            self.pieces.push(id);
             start += len;
         }
-        self.stream.drain(..start);
+        writer.submit(&stream);
+        if !at_end {
+            self.stream.reserve(ITEM_BUFFER_BYTES + ITEM_BUFFER_BYTES / 8);
+            self.stream.extend_from_slice(&stream[start..]);
+        }
         Ok(())
     }
 }

@@ -12,16 +12,20 @@ use alloc::vec::Vec;
 const MAX_ITEM_BYTES: usize = 1 << 30;
 /// How many bytes of would-be items are looked through, in all, in search of where items go on.
 const MAX_SEARCH_EFFORT: u64 = 1 << 30;
-/// The stream's consumed beginning is dropped when it has grown to this.
-const COMPACT_BYTES: usize = 1 << 20;
 
 /// The items of an archive, in the order they were archived.
 ///
 /// Damage costs what it must: after a chunk of the stream that can't be read, or bytes that are no item, the stream goes on at
 /// the next position where an item begins.
+///
+/// [`ItemStream::next`] reads one item after the other. Who reads ahead, or decodes with several threads, goes
+/// [step by step](ItemStream::step).
 pub struct ItemStream {
     pointers: Numbered,
     pieces: Numbered,
+    awaited: Option<Awaited>,
+    /// What [`ItemStream::next`] has not given yet.
+    given: EncodedItems,
     buffer: Vec<u8>,
     start: usize,
     skipper: Skipper,
@@ -30,6 +34,49 @@ pub struct ItemStream {
     passed_over: usize,
     effort: u64,
     at_end: bool,
+}
+
+/// What a stream has, or needs.
+#[derive(Debug)]
+pub enum ItemStep {
+    /// Items, to be decoded by whomever.
+    Items(EncodedItems),
+    /// Something is wrong with the stream here.
+    Problem(ItemProblem),
+    /// It needs this chunk of this type next: [`ItemStream::feed`].
+    Read(ChunkId, ObjectType),
+    /// There is nothing more.
+    End,
+}
+
+/// Some whole items that follow each other, not decoded yet. Iterating decodes them.
+#[derive(Debug, Default)]
+pub struct EncodedItems {
+    bytes: Vec<u8>,
+    start: usize,
+    ends: alloc::vec::IntoIter<usize>,
+}
+
+impl Iterator for EncodedItems {
+    type Item = Result<Item, ItemProblem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let end = self.ends.next()?;
+        let item = Item::decode(&self.bytes[self.start..end]);
+        self.start = end;
+        Some(item.map_err(ItemProblem::Item))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.ends.size_hint()
+    }
+}
+
+/// The object that the stream has asked for, by its number.
+#[derive(Debug, Clone, Copy)]
+enum Awaited {
+    Pointers(usize, ChunkId),
+    Piece(usize, ChunkId),
 }
 
 /// Ids that are taken one by one and counted.
@@ -44,10 +91,6 @@ impl Numbered {
         let id = *self.ids.get(self.taken)?;
         self.taken += 1;
         Some((self.taken - 1, id))
-    }
-
-    fn is_empty(&self) -> bool {
-        self.taken == self.ids.len()
     }
 }
 
@@ -111,6 +154,8 @@ impl ItemStream {
         ItemStream {
             pointers: Numbered { ids: item_ptrs.to_vec(), taken: 0 },
             pieces: Numbered::default(),
+            awaited: None,
+            given: EncodedItems::default(),
             buffer: Vec::new(),
             start: 0,
             skipper: Skipper::new(),
@@ -124,17 +169,38 @@ impl ItemStream {
     /// The next item, or what is wrong with the stream here; `None` at the end.
     pub async fn next<S: Store>(&mut self, reader: &mut ChunkReader<'_, S>) -> Option<Result<Item, ItemProblem>> {
         loop {
+            if let Some(item) = self.given.next() {
+                return Some(item);
+            }
+            match self.step() {
+                ItemStep::Items(items) => self.given = items,
+                ItemStep::Problem(problem) => return Some(Err(problem)),
+                ItemStep::Read(id, wanted) => {
+                    if let Err(problem) = self.feed(reader.read(id, wanted).await) {
+                        return Some(Err(problem));
+                    }
+                }
+                ItemStep::End => return None,
+            }
+        }
+    }
+
+    /// What comes next. A chunk that it needs must be fed before the next step.
+    pub fn step(&mut self) -> ItemStep {
+        loop {
             if self.in_search && self.search() {
                 self.in_search = false;
                 if self.passed_over > 0 {
-                    return Some(Err(ItemProblem::Garbage { bytes: core::mem::take(&mut self.passed_over) }));
+                    return ItemStep::Problem(ItemProblem::Garbage { bytes: core::mem::take(&mut self.passed_over) });
                 }
             }
             if !self.in_search && self.start < self.buffer.len() {
+                if let Some(items) = self.take() {
+                    return ItemStep::Items(items);
+                }
                 match self.look() {
-                    Ahead::Item => return Some(self.take()),
                     Ahead::Part if !self.at_end => {}
-                    Ahead::Part | Ahead::Nothing => {
+                    _ => {
                         self.in_search = true;
                         self.pass_over(1);
                         continue;
@@ -142,14 +208,34 @@ impl ItemStream {
                 }
             }
             if self.at_end {
-                return None;
+                return ItemStep::End;
             }
-            match self.refill(reader).await {
-                Some(Ok(())) => {}
-                Some(Err(problem)) => return Some(Err(problem)),
+            match self.next_read() {
+                Some(read) => return read,
                 None => self.at_end = true,
             }
         }
+    }
+
+    /// Takes the chunk that the last step asked for, or why it can't be had. Without such a step, nothing happens.
+    pub fn feed(&mut self, plaintext: Result<&[u8], ReadError>) -> Result<(), ItemProblem> {
+        match (self.awaited.take(), plaintext) {
+            (None, _) => {}
+            (Some(Awaited::Pointers(number, id)), plaintext) => match plaintext.map(decode_pointers) {
+                Ok(Ok(pieces)) => self.pieces.ids.extend(pieces),
+                Ok(Err(source)) => return Err(self.cut(ItemProblem::NoPointers { number, id, source })),
+                Err(source) => return Err(self.cut(ItemProblem::Pointers { number, id, source })),
+            },
+            (Some(Awaited::Piece(number, id)), Err(source)) => {
+                return Err(self.cut(ItemProblem::Chunk { number, id, source }));
+            }
+            (Some(Awaited::Piece(..)), Ok(plaintext)) => {
+                self.buffer.drain(..self.start);
+                self.start = 0;
+                self.buffer.extend_from_slice(plaintext);
+            }
+        }
+        Ok(())
     }
 
     /// The chunks of the stream that are known so far: at its end, all of them.
@@ -170,13 +256,21 @@ impl ItemStream {
         }
     }
 
-    /// Takes the map that stands at the beginning of the buffer.
-    fn take(&mut self) -> Result<Item, ItemProblem> {
-        let end = self.start + self.skipper.position();
-        let item = Item::decode(&self.buffer[self.start..end]);
-        self.start = end;
-        self.skipper = Skipper::new();
-        item.map_err(ItemProblem::Item)
+    /// Takes the whole maps that stand at the beginning of the buffer, if there are any.
+    fn take(&mut self) -> Option<EncodedItems> {
+        let start = self.start;
+        let mut ends = Vec::new();
+        while self.start < self.buffer.len() && matches!(self.look(), Ahead::Item) {
+            self.start += self.skipper.position();
+            self.skipper = Skipper::new();
+            ends.push(self.start);
+        }
+        if ends.is_empty() {
+            return None;
+        }
+        let rest = self.buffer[self.start..].to_vec();
+        self.start = 0;
+        Some(EncodedItems { bytes: core::mem::replace(&mut self.buffer, rest), start, ends: ends.into_iter() })
     }
 
     /// Moves to the next position where a whole, usable item begins, or to the end. `false` if more data is needed to tell.
@@ -210,27 +304,15 @@ impl ItemStream {
         self.skipper = Skipper::new();
     }
 
-    /// Appends the next chunk of the stream; `None` when there is none.
-    async fn refill<S: Store>(&mut self, reader: &mut ChunkReader<'_, S>) -> Option<Result<(), ItemProblem>> {
-        while self.pieces.is_empty() {
-            let (number, id) = self.pointers.take()?;
-            let lost = |problem| Some(Err(problem));
-            match reader.read(id, ObjectType::ItemPtrs).await.map(decode_pointers) {
-                Ok(Ok(pieces)) => self.pieces.ids.extend(pieces),
-                Ok(Err(source)) => return lost(self.cut(ItemProblem::NoPointers { number, id, source })),
-                Err(source) => return lost(self.cut(ItemProblem::Pointers { number, id, source })),
-            }
+    /// Asks for the next chunk of the stream, or for the next list of them; `None` when there is none.
+    fn next_read(&mut self) -> Option<ItemStep> {
+        if let Some((number, id)) = self.pieces.take() {
+            self.awaited = Some(Awaited::Piece(number, id));
+            return Some(ItemStep::Read(id, ObjectType::Items));
         }
-        let (number, id) = self.pieces.take()?;
-        if self.start >= COMPACT_BYTES {
-            self.buffer.drain(..self.start);
-            self.start = 0;
-        }
-        match reader.read(id, ObjectType::Items).await {
-            Ok(plaintext) => self.buffer.extend_from_slice(plaintext),
-            Err(source) => return Some(Err(self.cut(ItemProblem::Chunk { number, id, source }))),
-        }
-        Some(Ok(()))
+        let (number, id) = self.pointers.take()?;
+        self.awaited = Some(Awaited::Pointers(number, id));
+        Some(ItemStep::Read(id, ObjectType::ItemPtrs))
     }
 
     /// A part of the stream is lost: what is left of the item before it is of no use, and the next chunk begins anywhere.

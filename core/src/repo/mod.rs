@@ -28,7 +28,7 @@ pub use index::{
     IndexDamage, IndexError, LoadedIndex, load_fragments, load_index, load_index_to_add, load_index_to_rewrite,
     rebuild_index,
 };
-pub use items::{ItemProblem, ItemStream};
+pub use items::{EncodedItems, ItemProblem, ItemStep, ItemStream};
 pub use locks::{Blocker, LockError, LockRequest, LockStep, Locker, break_locks, peek_locks};
 pub(crate) use open::exists;
 pub use open::{DefaultsError, Foreign, OpenError, Repository, read_whole};

@@ -25,7 +25,7 @@ pub struct ChunkReader<'r, S> {
     pub index: ChunkIndex,
     /// What opens its objects.
     pub opener: Opener<'r>,
-    window: Window,
+    part: Part,
     object: Vec<u8>,
     plaintext: Vec<u8>,
     zeros: Vec<(ChunkId, usize)>,
@@ -81,6 +81,12 @@ pub enum ReadError {
     /// It is there, but damaged or forged.
     #[error("{0}")]
     Object(#[from] ObjectError),
+    /// An item says that it has more bytes than any chunk. It is not even looked for.
+    #[error("{claimed} bytes expected, more than any chunk has")]
+    TooLarge {
+        /// By the item.
+        claimed: u64,
+    },
     /// Its plaintext is not as long as the item says.
     #[error("{found} bytes, {expected} expected")]
     Size {
@@ -97,6 +103,14 @@ pub enum ReadError {
     Store(#[from] StoreError),
 }
 
+impl ReadError {
+    /// Whether the chunk is not where the index says, so that [`ChunkReader`] should be asked for it: it loads the index again
+    /// where that may help, and knows chunks that can be had without being there.
+    pub fn may_have_moved(&self) -> bool {
+        matches!(self, ReadError::NotIndexed | ReadError::PackMissing { .. })
+    }
+}
+
 /// What is read without a lock may vanish; the index is loaded again once.
 #[derive(Debug, PartialEq, Eq)]
 enum Lockless {
@@ -110,7 +124,7 @@ enum Lockless {
 
 /// The part of a pack that was read last.
 #[derive(Default)]
-struct Window {
+struct Part {
     pack: Option<PackId>,
     offset: u64,
     bytes: Vec<u8>,
@@ -123,7 +137,7 @@ impl<'r, S: Store> ChunkReader<'r, S> {
             repository,
             index,
             opener: Opener::new(keys, engine),
-            window: Window::default(),
+            part: Part::default(),
             object: Vec::new(),
             plaintext: Vec::new(),
             zeros: Vec::new(),
@@ -136,6 +150,11 @@ impl<'r, S: Store> ChunkReader<'r, S> {
     /// Verify each chunk's id as well (data layer, section 5.1). Without that, what the keys' holder stored is believed.
     pub fn assert_ids(&mut self, assert_ids: bool) {
         self.assert_ids = assert_ids;
+    }
+
+    /// Whether each chunk's id is verified.
+    pub fn asserts_ids(&self) -> bool {
+        self.assert_ids
     }
 
     /// Nothing keeps other clients from removing what is read: load the index again once when something has vanished.
@@ -217,7 +236,7 @@ impl<'r, S: Store> ChunkReader<'r, S> {
         let before = self.index.get(&id);
         self.index =
             load_index(self.repository, &mut self.opener, &mut |_| {}).await.map_err(|_| ReadError::Changed)?;
-        self.window = Window::default();
+        self.part = Part::default();
         let mut missing: BTreeSet<PackId> = self.index.packs().iter().copied().collect();
         for entry in self.repository.store.list(Namespace::Packs).await? {
             if !entry.deleted
@@ -243,24 +262,24 @@ impl<'r, S: Store> ChunkReader<'r, S> {
             // No writer makes one; nothing is allocated for the claim.
             return Err(ObjectError::Length { claimed: expected as u64, found: 0 }.into());
         }
-        if self.window.get(pack, offset, expected).is_none() {
-            let follows = self.window.pack == Some(pack) && self.window.offset <= offset;
+        if self.part.get(pack, offset, expected).is_none() {
+            let follows = self.part.pack == Some(pack) && self.part.offset <= offset;
             let len = self.tuning.read_bytes(expected, follows);
             let bytes = match self.repository.store.read(&Key::Pack(pack), offset, len).await {
                 Err(error) if error.is_not_found() => return Err(ReadError::PackMissing { pack }),
                 other => other?,
             };
-            self.window = Window { pack: Some(pack), offset, bytes };
+            self.part = Part { pack: Some(pack), offset, bytes };
         }
-        let stored = self.window.get(pack, offset, expected);
-        let stored = stored.ok_or(ReadError::Truncated { pack, expected, found: self.window.bytes.len() })?;
+        let stored = self.part.get(pack, offset, expected);
+        let stored = stored.ok_or(ReadError::Truncated { pack, expected, found: self.part.bytes.len() })?;
         self.object.clear();
         self.object.extend_from_slice(stored);
         Ok(())
     }
 }
 
-impl Window {
+impl Part {
     fn get(&self, pack: PackId, offset: u64, len: usize) -> Option<&[u8]> {
         let at = usize::try_from(offset.checked_sub(self.offset)?).ok()?;
         self.bytes.get(at..at.checked_add(len)?).filter(|_| self.pack == Some(pack))

@@ -132,6 +132,17 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
         Ok(true)
     }
 
+    /// Adds a chunk that lies in a buffer, of which several may be [submitted](ChunkWriter::submit) at once.
+    pub(super) async fn add_from(
+        &mut self,
+        id: ChunkId,
+        kind: ObjectType,
+        buffer: &[u8],
+        range: Range<usize>,
+    ) -> Result<bool, WriteError> {
+        if self.is_lent { Ok(self.put(id, kind, range)) } else { self.add(id, kind, &buffer[range]).await }
+    }
+
     /// Adds an object as it is, also if the repository has the chunk already: then this copy counts from now on.
     pub async fn add_object(&mut self, id: ChunkId, object: &[u8]) -> Result<(), WriteError> {
         self.packing.add_object(id, object);
@@ -176,10 +187,7 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
         match done {
             WriteDone::Sealed(sealed) => self.packing.sealed(sealed)?,
             WriteDone::Stored(stored) => {
-                for (id, location) in self.packing.stored(stored)? {
-                    self.reader.index.insert(id, location);
-                    self.unsaved.push(id);
-                }
+                self.packing.stored(stored, &mut self.reader.index, &mut self.unsaved)?;
             }
         }
         Ok(())
@@ -215,10 +223,7 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
         self.packing.close();
         while let Some(job) = self.packing.next_pack() {
             let stored = job.store(&self.reader.repository.store).await;
-            for (id, location) in self.packing.stored(stored)? {
-                self.reader.index.insert(id, location);
-                self.unsaved.push(id);
-            }
+            self.packing.stored(stored, &mut self.reader.index, &mut self.unsaved)?;
         }
         Ok(())
     }

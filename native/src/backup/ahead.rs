@@ -20,6 +20,12 @@ use std::sync::Arc;
 pub struct Task {
     /// The normalised path that was walked. Its end is the name.
     pub path: Vec<u8>,
+    /// Where that leads.
+    pub place: Place,
+}
+
+/// The way to the file of a [`Task`].
+pub struct Place {
     /// Where the name begins in the path.
     pub name_at: usize,
     /// The directory, open.
@@ -32,8 +38,8 @@ pub struct Task {
 
 /// What came of a [`Task`].
 pub struct Tried<T> {
-    /// The file.
-    pub task: Task,
+    /// The path that was walked.
+    pub path: Vec<u8>,
     /// How it ended.
     pub outcome: Outcome,
     /// What happened until then, in order.
@@ -47,9 +53,9 @@ pub enum Outcome {
     /// It can't be looked at.
     NotSeen(Cause),
     /// It failed, and may be tried again. This is what it looked like.
-    Failed(Cause, Box<Stat>),
+    Failed(Place, Cause, Box<Stat>),
     /// It is not for workers.
-    Unfit,
+    Unfit(Place),
     /// The whole command is at its end.
     End(Failure),
 }
@@ -68,41 +74,42 @@ pub enum Event<T> {
     Trace(T),
 }
 
-impl Task {
-    fn object(&self, stat: Stat) -> Object<'_> {
-        let strip_prefix = self.strip_prefix.as_deref();
-        Object { path: &self.path, parent: self.parent.as_fd(), name: self.name(), stat, follow: false, strip_prefix }
+impl Place {
+    fn object<'o>(&'o self, path: &'o [u8], stat: Stat) -> Object<'o> {
+        let (parent, strip_prefix) = (self.parent.as_fd(), self.strip_prefix.as_deref());
+        Object { path, parent, name: &path[self.name_at..], stat, follow: false, strip_prefix }
     }
 
-    fn name(&self) -> &[u8] {
-        &self.path[self.name_at..]
+    fn look(&self, path: &[u8]) -> Result<Stat, Cause> {
+        look(self.parent.as_fd(), &path[self.name_at..], false)
     }
 }
 
 impl<S: Sink> Collector<'_, S> {
     /// A worker's try. Its sink records what it is given.
-    pub fn try_ahead(&mut self, task: &Task) -> Outcome {
-        let stat = match look(task.parent.as_fd(), task.name(), false) {
+    pub fn try_ahead(&mut self, path: &[u8], place: Place) -> Outcome {
+        let stat = match place.look(path) {
             Ok(stat) => stat,
             Err(cause) => return Outcome::NotSeen(cause),
         };
         // What has several names depends on what came before; another inode is something mounted there, or new.
         let is_plain =
-            file_type(&stat) == FileType::RegularFile && stat.st_nlink == 1 && Inode::of(&stat).number == task.number;
+            file_type(&stat) == FileType::RegularFile && stat.st_nlink == 1 && Inode::of(&stat).number == place.number;
         if !is_plain {
-            return Outcome::Unfit;
+            return Outcome::Unfit(place);
         }
-        self.directory.enter(&task.parent);
-        match self.try_once(&task.object(stat), false) {
+        self.directory.enter(&place.parent);
+        match self.try_once(&place.object(path, stat), false) {
             Ok(status) => Outcome::Done(status),
-            Err(Fault::Object(cause)) => Outcome::Failed(cause, Box::new(stat)),
+            Err(Fault::Object(_)) if self.sink.refuses() => Outcome::Unfit(place),
+            Err(Fault::Object(cause)) => Outcome::Failed(place, cause, Box::new(stat)),
             Err(Fault::End(failure)) => Outcome::End(failure),
         }
     }
 
     /// Takes in a file that workers may read.
     pub(super) fn add_task(&mut self, task: Task) -> Result<(), Failure> {
-        if self.tasks.last().is_none_or(|last| !Arc::ptr_eq(&last.parent, &task.parent)) {
+        if self.tasks.last().is_none_or(|last| !Arc::ptr_eq(&last.place.parent, &task.place.parent)) {
             self.task_parents += 1;
         }
         self.tasks.push(task);
@@ -172,30 +179,30 @@ impl<S: Sink> Collector<'_, S> {
                 None => self.tried = self.sink.end_ahead()?.into_iter(),
             }
         };
-        let Tried { task, outcome, events } = tried;
-        if !matches!(outcome, Outcome::Unfit) {
+        let Tried { path, outcome, events } = tried;
+        if !matches!(outcome, Outcome::Unfit(_)) {
             for event in events {
                 match event {
-                    Event::Line(status) => self.order.status(status, &task.path),
+                    Event::Line(status) => self.order.status(status, &path),
                     Event::Count(status) => self.order.count(status),
                     Event::Note(text) => self.order.note(&text),
                     Event::Warning(problem) => self.order.warn(&problem),
-                    Event::Trace(trace) => self.sink.take_in(&task, trace)?,
+                    Event::Trace(trace) => self.sink.take_in(&path, trace)?,
                 }
             }
         }
         let visited = match outcome {
             Outcome::Done(status) => Ok(status),
             Outcome::NotSeen(cause) => Err(Fault::Object(cause)),
-            Outcome::Failed(cause, stat) => self.try_often(task.object(*stat), Some(cause)),
-            Outcome::Unfit => match look(task.parent.as_fd(), task.name(), false) {
-                Ok(stat) => self.try_often(task.object(stat), None),
+            Outcome::Failed(place, cause, stat) => self.try_often(place.object(&path, *stat), Some(cause)),
+            Outcome::Unfit(place) => match place.look(&path) {
+                Ok(stat) => self.try_often(place.object(&path, stat), None),
                 Err(cause) => Err(Fault::Object(cause)),
             },
             Outcome::End(failure) => return Err(failure),
         };
-        let status = settle(self.order, &task.path, visited)?;
-        tell(self.order, &task.path, status);
+        let status = settle(self.order, &path, visited)?;
+        tell(self.order, &path, status);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Creation: goes through a file system and makes items of what is there (data layer, section 10).
 //!
-//! A [`Walk`] decides which objects are meant and shows each to a [`Visitor`]: a [`DryRun`], which only counts, or a
+//! A [`Walk`] decides which objects are meant and shows each to a [`Visitor`](walk::Visitor): a [`DryRun`], which only counts, or a
 //! [`Collector`], which reads them and hands items and contents to a [`Sink`]. An [`Observer`] is told what happens. Nothing
 //! here knows of archives or repositories.
 //!

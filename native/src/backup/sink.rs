@@ -57,8 +57,14 @@ pub trait Sink {
         Ok(Vec::new())
     }
 
-    /// Takes in what was made ready of a file that was given by the last [`end_ahead`](Sink::end_ahead).
-    fn take_in(&mut self, _task: &Task, _trace: Self::Trace) -> Result<(), Failure> {
+    /// Whether the last content was not taken in because it is for somebody else; it is not asked twice.
+    fn refuses(&mut self) -> bool {
+        false
+    }
+
+    /// Takes in what was made ready of a file that was given by the last [`end_ahead`](Sink::end_ahead), and whose path this
+    /// is.
+    fn take_in(&mut self, _path: &[u8], _trace: Self::Trace) -> Result<(), Failure> {
         Ok(())
     }
 }

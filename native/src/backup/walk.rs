@@ -1,6 +1,6 @@
 //! Going through the file system (data layer, section 10.1).
 
-use super::ahead::Task;
+use super::ahead::{Place, Task};
 use super::entries::{Entry, entries, tags};
 use super::levels::{End, Level, Levels};
 use super::object::{Object, look};
@@ -193,7 +193,8 @@ impl<V: Visitor> Descent<'_, '_, V> {
             return Ok(());
         }
         let name_at = path.len() - name.len();
-        self.visitor.file(Task { path, name_at, parent, number, strip_prefix: self.strip_prefix.clone() })
+        let place = Place { name_at, parent, number, strip_prefix: self.strip_prefix.clone() };
+        self.visitor.file(Task { path, place })
     }
 
     /// What is excluded and not entered is not even looked at: that could fail, or wake up something.

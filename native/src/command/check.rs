@@ -1,5 +1,6 @@
 //! `check`: verifies the repository and its archives (command line, section 1.2).
 
+mod labour;
 mod report;
 
 use self::report::{Progress, tell_data, tell_missing, tell_packs, tell_summary, warn_of_too_few};
@@ -13,16 +14,19 @@ use crate::output::format::archive::ArchiveFormat;
 use crate::output::progress::{Label, Percent, Unit};
 use crate::repository::archives::{self, Archive, Reader, shown_name};
 use crate::repository::items;
+use crate::repository::pipeline::{Decoding, Pipeline, with_pipeline};
 use crate::repository::session::{Held, Lock, Session, fresh_session};
+use crate::tuning;
 use clap::Args;
 use portaborg_core::bytes::lossy;
 use portaborg_core::check::{
-    ArchiveFinding, CheckedPacks, DataFinding, MissingChunks, PackCheck, PackFinding, PackSummary, RecordsError,
-    check_archive, check_packs, verify_data,
+    ArchiveCheck, ArchiveFinding, CheckedPacks, DataFinding, MissingChunks, PackCheck, PackFinding, PackSummary, Packs,
+    RecordsError,
 };
 use portaborg_core::repo::{ArchiveProblem, DefaultsError, ReadError};
 use portaborg_core::select::{Candidate, TimeSpan};
 use portaborg_core::store::now;
+use portaborg_core::tuning::Tuning;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -66,9 +70,10 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let max_age_secs = options.max_age_secs(app)?;
     let text = format::chosen(&options.format, None, "BORG_CHECK_FORMAT", FORMAT);
     let format = ArchiveFormat::compile(&text).map_err(Failure::command)?;
+    let tuning = tuning::for_reading()?;
     let session = Session::open(app)?;
     let mut held = session.lock(app, Lock::Exclusive)?;
-    let mut check = Check { app, session: &session, held: &mut held };
+    let mut check = Check { app, session: &session, held: &mut held, tuning };
     let mut clean = true;
     let mut index = None;
     if !options.archives_only {
@@ -121,6 +126,7 @@ struct Check<'a, 's> {
     app: &'a App,
     session: &'s Session,
     held: &'a mut Held<'s>,
+    tuning: Tuning,
 }
 
 impl Check<'_, '_> {
@@ -156,8 +162,13 @@ impl Check<'_, '_> {
                 go_on(app, self.held, &mut lost_lock)
             };
             let clock = || app.now();
-            now(check_packs(&session.repository, &mut opener, ask, &mut records, &clock, &mut observe))
-                .map_err(failed)?
+            let begun = now(Packs::begin(&session.repository, &mut opener, ask, &records, &clock, &mut observe));
+            match begun.map_err(failed)? {
+                Ok(packs) => {
+                    labour::hash(session, &self.tuning, packs, &mut records, &clock, &mut observe).map_err(failed)?
+                }
+                Err(summary) => summary,
+            }
         };
         progress.end();
         if let Some(failure) = lost_lock {
@@ -212,19 +223,23 @@ impl Check<'_, '_> {
         let total = considered.len();
         let label = Label { before: "Checking archives ", width: 3, decimals: 1, after: "" };
         let mut progress = Percent::new(label, "check.rebuild_archives", Unit::Count, total as u64, &app.log);
-        for (number, archive) in considered.iter().enumerate() {
-            if interrupt::requested() {
-                break;
+        let tuning = self.tuning;
+        with_pipeline(session, &mut reader, &tuning, &Decoding, |pipeline| {
+            for (number, archive) in considered.iter().enumerate() {
+                if interrupt::requested() {
+                    break;
+                }
+                self.held.refresh(app)?;
+                progress.advance(1, None);
+                let mut line = Vec::new();
+                // What a format says of an archive without metadata might not even tell which one it is.
+                let format = if archive.meta().is_none() && format.needs_meta() { &plain } else { format };
+                format.render(&archive.row(), &app.zone, Target::Pipe, &mut line).map_err(Failure::render)?;
+                app.info(&format!("Analyzing archive {} ({}/{total})", String::from_utf8_lossy(&line), number + 1));
+                clean &= self.archive(archive, pipeline, &mut missing)?;
             }
-            self.held.refresh(app)?;
-            progress.advance(1, None);
-            let mut line = Vec::new();
-            // What a format says of an archive without metadata might not even tell which one it is.
-            let format = if archive.meta().is_none() && format.needs_meta() { &plain } else { format };
-            format.render(&archive.row(), &app.zone, Target::Pipe, &mut line).map_err(Failure::render)?;
-            app.info(&format!("Analyzing archive {} ({}/{total})", String::from_utf8_lossy(&line), number + 1));
-            clean &= self.archive(archive, &mut reader, &mut missing)?;
-        }
+            Ok(())
+        })?;
         progress.finish();
         tell_missing(app, &missing);
         if interrupt::requested() {
@@ -259,7 +274,7 @@ impl Check<'_, '_> {
             }
             go_on(app, self.held, &mut lost_lock)
         };
-        let summary = now(verify_data(reader, &mut observe));
+        let summary = labour::verify(session, &self.tuning, reader, &mut observe);
         progress.finish();
         if let Some(failure) = lost_lock {
             return Err(failure);
@@ -273,7 +288,7 @@ impl Check<'_, '_> {
     fn archive(
         &mut self,
         archive: &Archive,
-        reader: &mut Reader<'_>,
+        pipeline: &mut Pipeline<'_, '_, '_, Decoding>,
         missing: &mut MissingChunks,
     ) -> Result<bool, Failure> {
         let (app, id, name) = (self.app, archive.id(), shown_name(archive));
@@ -308,7 +323,16 @@ impl Check<'_, '_> {
             }
             go_on(app, self.held, &mut lost_lock)
         };
-        let clean = now(check_archive(reader, meta, &name, missing, &mut observe));
+        let mut check = ArchiveCheck { archive: &name, missing, clean: true };
+        pipeline.begin(&meta.item_ptrs);
+        'items: while let Some(next) = pipeline.next_items() {
+            for item in next.unwrap_or_else(|problem| vec![Err(problem)]) {
+                if check.next(item, &pipeline.reader.index, &mut observe).is_break() {
+                    break 'items;
+                }
+            }
+        }
+        let clean = check.clean;
         if let Some(failure) = lost_lock {
             return Err(failure);
         }

@@ -316,6 +316,7 @@ impl<'a> Creation<'a> {
                     digests,
                     crew,
                     tuning: &tuning,
+                    readers: options.source.readers.map(|readers| readers.get().into()),
                 });
                 let archived = self.archive(matcher, &shared, &mut sink, &report);
                 sink.finish(archived)

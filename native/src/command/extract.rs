@@ -1,5 +1,10 @@
 //! `extract`: restores items (command line, section 1.2).
 
+mod files;
+mod queue;
+
+use self::files::{About, Extracting, Files};
+use self::queue::{Next, Queue, Queued};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -8,21 +13,24 @@ use crate::options::exclusions::{Exclusions, shown_path};
 use crate::output::log::{LIST, Level, Message};
 use crate::output::progress::{Label, Percent, Unit};
 use crate::output::stdout::write_content;
-use crate::repository::archives::{self, Archive, Reader};
+use crate::repository::archives::{self, Archive};
 use crate::repository::items::report;
+use crate::repository::pipeline::{Pipeline, with_pipeline};
 use crate::repository::session::{Held, Lock, Session};
-use crate::restore::{self, Begun, OpenFile, Problem, Restorer};
+use crate::restore::{self, Begun, NewFile, OpenFile, Restorer};
+use crate::tuning;
 use clap::Args;
 use portaborg_core::archive::ArchiveMeta;
 use portaborg_core::bytes::lossy;
+use portaborg_core::extract::{Plain, Want};
 use portaborg_core::item::{ChunkEntry, FileType, Item};
 use portaborg_core::limits::MAX_DATA_SIZE;
 use portaborg_core::pattern::PatternMatcher;
-use portaborg_core::repo::{Content, ItemStream, ReadError};
-use portaborg_core::store::now;
+use portaborg_core::repo::ReadError;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The logger of what is wrong with chunks.
 const CHUNK_LOGGER: &str = "borg.archive";
@@ -100,6 +108,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
         return Err(Failure::new(2, "Error", "error: Options --progress and --list do not play nicely together."));
     }
     let mut matcher = options.exclusions.matcher(&options.paths)?;
+    let tuning = tuning::for_reading()?;
     let name = app.replace_placeholders(&options.name)?;
     let session = Session::open(app)?;
     let mut held = session.lock(app, Lock::Shared)?;
@@ -108,13 +117,20 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let archive = archives::find_one(app, &session, &mut reader, name)?;
     let meta = archive.require_meta(&session.location)?;
     let sink = open_sink(options, app.common.umask)?;
-    let mut extraction =
-        Extraction { app, options, archive: &archive, location: &session.location, sink, progress: None };
-    if app.common.progress {
-        extraction.begin_progress(meta, &mut matcher, &mut reader)?;
-    }
-    extraction.items(meta, &mut matcher, &mut reader, &mut held)?;
-    extraction.finish();
+    with_pipeline(&session, &mut reader, &tuning, &Extracting, |pipeline| {
+        let (sink, restorer) = match sink {
+            Sink::Files(restorer) => (Sink::Nowhere, Some(*restorer)),
+            other => (other, None),
+        };
+        let files = Files::new(app, restorer);
+        let mut extraction = Extraction { app, options, archive: &archive, location: &session.location, sink, files };
+        if app.common.progress {
+            extraction.begin_progress(meta, &mut matcher, pipeline)?;
+        }
+        extraction.items(meta, &mut matcher, pipeline, &mut held)?;
+        extraction.files.finish();
+        Ok(())
+    })?;
     for pattern in matcher.unmatched_include_paths() {
         let text = format!("Include pattern '{}' never matched.", shown_path(pattern));
         app.warn(101, "IncludePatternNeverMatchedWarning", &text);
@@ -132,135 +148,153 @@ enum Sink {
     Files(Box<Restorer>),
 }
 
+/// The archive as it is read ahead.
+type Reading<'p, 'c, 'r> = Pipeline<'p, 'c, 'r, Extracting>;
+
 struct Extraction<'a> {
     app: &'a App,
     options: &'a Options,
     archive: &'a Archive,
     location: &'a str,
     sink: Sink,
-    progress: Option<Percent<'a>>,
+    files: Files<'a>,
 }
 
-impl<'a> Extraction<'a> {
+impl Extraction<'_> {
     fn items(
         &mut self,
         meta: &ArchiveMeta,
         matcher: &mut PatternMatcher,
-        reader: &mut Reader<'_>,
+        pipeline: &mut Reading<'_, '_, '_>,
         held: &mut Held<'_>,
     ) -> Result<(), Failure> {
-        let mut stream = ItemStream::new(&meta.item_ptrs);
-        while let Some(next) = now(stream.next(reader)) {
+        pipeline.begin(&meta.item_ptrs);
+        let mut queue = Queue::new(matcher, self.options.strip_components, self.options.output_list);
+        while let Some(next) = queue.next(pipeline, self.files.restorer.as_mut()) {
             interrupt::check()?;
             held.refresh(self.app)?;
-            let mut item = match next {
-                Ok(item) => item,
-                Err(problem) => {
+            match next {
+                Next::Item(mut item) => self.item(&mut item, &mut queue, pipeline)?,
+                Next::Problem(problem) => {
+                    self.files.settle(pipeline);
                     report(self.app, self.archive, &problem, "extracted", self.location);
-                    continue;
                 }
-            };
-            let matched = is_match(&item, matcher)?;
-            if !strip(&mut item, self.options.strip_components) {
-                continue;
+                Next::Failure(failure) => {
+                    self.files.settle(pipeline);
+                    return Err(failure);
+                }
             }
-            if self.options.output_list {
-                let prefix = if matched { '+' } else { '-' };
-                let text = format!("{prefix} {}", lossy(&item.path).0);
-                self.app.log.message(&Message::new(Level::Info, LIST, text));
+            self.files.go_on(pipeline);
+        }
+        self.files.settle(pipeline);
+        Ok(())
+    }
+
+    fn item(
+        &mut self,
+        queued: &mut Queued,
+        queue: &mut Queue<'_>,
+        pipeline: &mut Reading<'_, '_, '_>,
+    ) -> Result<(), Failure> {
+        if self.options.output_list {
+            let prefix = if queued.is_match { '+' } else { '-' };
+            let text = format!("{prefix} {}", lossy(&queued.item.path).0);
+            self.files.message(Message::new(Level::Info, LIST, text));
+        }
+        if !queued.is_match {
+            return Ok(());
+        }
+        let mut content = Content { queued, queue, taken: 0, damaged: 0 };
+        if self.files.restorer.is_some() {
+            self.restore(&mut content, pipeline)?;
+        } else {
+            self.stream(&mut content, pipeline)?;
+        }
+        content.drop_rest(pipeline);
+        Ok(())
+    }
+
+    /// Makes an item's object.
+    fn restore(&mut self, content: &mut Content<'_, '_>, pipeline: &mut Reading<'_, '_, '_>) -> Result<(), Failure> {
+        self.files.approach(&content.queued.item, pipeline);
+        let Some(restorer) = &mut self.files.restorer else { return Ok(()) };
+        if content.is_small()
+            && let Some(prepared) = restorer.prepare(&content.queued.item)
+        {
+            match prepared {
+                Ok(file) => self.small(file, content, pipeline)?,
+                Err(problem) => self.files.problem(problem),
             }
-            if matched {
-                self.item(&item, reader)?;
+            return Ok(());
+        }
+        let begun = restorer.begin(&content.queued.item);
+        restorer.take_problems().into_iter().for_each(|problem| self.files.problem(problem));
+        match begun {
+            Ok(Begun::File(file)) => self.large(file, content, pipeline)?,
+            Ok(Begun::Done | Begun::Unchanged) => {
+                let item = &content.queued.item;
+                self.files.advance(item.content_size(), item, is_regular(item));
             }
+            Err(problem) => self.files.problem(problem),
         }
         Ok(())
     }
 
-    fn item(&mut self, item: &Item, reader: &mut Reader<'_>) -> Result<(), Failure> {
-        let Sink::Files(restorer) = &mut self.sink else {
-            return self.content(item, None, reader);
-        };
-        let begun = restorer.begin(item);
-        let problems = restorer.take_problems();
-        self.warn_all(problems);
-        match begun {
-            Ok(Begun::File(file)) => self.content(item, Some(file), reader),
-            Ok(Begun::Done | Begun::Unchanged) => {
-                self.advance(item.content_size(), item);
-                self.file_done(item);
-                Ok(())
-            }
-            Err(problem) => {
-                self.warn(&problem);
-                Ok(())
-            }
+    fn small(
+        &mut self,
+        file: NewFile,
+        content: &mut Content<'_, '_>,
+        pipeline: &mut Reading<'_, '_, '_>,
+    ) -> Result<(), Failure> {
+        let mut chunks = Vec::new();
+        while let Some(chunk) = content.next(pipeline, &mut self.files)? {
+            chunks.push(chunk);
         }
+        let about = content.about(content.queued.item.content_size());
+        self.files.make(file, chunks, about, pipeline);
+        Ok(())
     }
 
-    /// Reads a file's content and writes it where it belongs. A chunk that can't be had becomes zeros, and the file is
-    /// finished all the same.
-    fn content(&mut self, item: &Item, file: Option<Box<OpenFile>>, reader: &mut Reader<'_>) -> Result<(), Failure> {
-        let mut file = file;
-        let mut damaged = 0usize;
-        for chunk in item.chunks.iter().flatten() {
-            interrupt::check()?;
-            let content = match now(reader.read_content(chunk.id, chunk.size)) {
-                Ok(content) => content,
-                Err(error) => {
-                    damaged += 1;
-                    self.tell_damage(chunk, &error)
-                }
-            };
-            if let Err(problem) = write(&mut file, &self.sink, content)? {
-                self.warn(&problem);
+    fn large(
+        &mut self,
+        mut file: Box<OpenFile>,
+        content: &mut Content<'_, '_>,
+        pipeline: &mut Reading<'_, '_, '_>,
+    ) -> Result<(), Failure> {
+        let number = self.files.begin(&content.queued.item);
+        while let Some(chunk) = content.next(pipeline, &mut self.files)? {
+            let bytes = chunk.len();
+            if let Err(problem) = self.files.write(number, &mut file, chunk, pipeline) {
+                self.files.abandon(number, &content.queued.item, problem, pipeline);
                 return Ok(()); // dropping the file removes what there is of it
             }
-            self.advance(chunk.size, item);
+            self.files.advance(bytes, &content.queued.item, false);
+            self.files.go_on(pipeline);
         }
-        if let Some(file) = file {
-            let problems = file.finish();
-            self.warn_all(problems);
-        } else if let Some(stated) = item.size.filter(|&size| item.chunks.is_some() && size != item.content_size()) {
+        self.files.end(number, file, content.about(0));
+        Ok(())
+    }
+
+    /// Reads content that goes to stdout, or nowhere.
+    fn stream(&mut self, content: &mut Content<'_, '_>, pipeline: &mut Reading<'_, '_, '_>) -> Result<(), Failure> {
+        while let Some(chunk) = content.next(pipeline, &mut self.files)? {
+            if let Sink::Stdout = self.sink {
+                chunk.content().pieces().try_for_each(write_content)?;
+            }
+            self.files.advance(chunk.len(), &content.queued.item, false);
+            self.files.go_on(pipeline);
+        }
+        let item = &content.queued.item;
+        if let Some(stated) = item.size.filter(|&size| item.chunks.is_some() && size != item.content_size()) {
             let chunks = item.content_size();
             let text =
                 format!("{}: Size inconsistency detected: size {stated}, chunks size {chunks}", lossy(&item.path).0);
-            self.app.warn(102, "BackupError", &text);
+            self.files.warn(102, "BackupError", text);
         }
-        self.file_done(item);
-        if damaged > 0 {
-            let path = lossy(&item.path).0;
-            let text =
-                format!("{path}: {damaged} chunk(s) missing or corrupted in the repository, replaced by all-zero data");
-            self.app.warn(113, "BackupDamagedChunksError", &text);
-        }
+        self.files.advance(0, item, is_regular(item));
+        let about = content.about(0);
+        self.files.warn_of_damage(&about);
         Ok(())
-    }
-
-    /// Tells what is wrong with a chunk, and gives what stands in for it.
-    fn tell_damage(&self, chunk: &ChunkEntry, error: &ReadError) -> Content<'static> {
-        let id = chunk.id;
-        // No chunk has more; a claim of terabytes must not fill the disk.
-        let zeros = usize::try_from(chunk.size).ok().filter(|&size| size <= MAX_DATA_SIZE).unwrap_or(0);
-        let what = match error {
-            ReadError::NotIndexed => "missing".into(),
-            ReadError::PackMissing { pack } => format!("missing (pack {pack} is missing)"),
-            ReadError::Changed => format!("missing ({error})"),
-            other => format!("corrupted (Data integrity error: Chunk {id}: {other})"),
-        };
-        let text = format!("repository object {id} {what}, returning {zeros} zero bytes.");
-        self.app.log.message(&Message::new(Level::Error, CHUNK_LOGGER, text));
-        Content::Zeros(zeros)
-    }
-
-    /// Attributes of directories come last, since filling a directory changes them.
-    fn finish(&mut self) {
-        if let Sink::Files(restorer) = std::mem::replace(&mut self.sink, Sink::Nowhere) {
-            let problems = restorer.finish();
-            self.warn_all(problems);
-        }
-        if let Some(progress) = self.progress.take() {
-            progress.finish();
-        }
     }
 
     /// Adds up what will be extracted, in a pass of its own.
@@ -268,7 +302,7 @@ impl<'a> Extraction<'a> {
         &mut self,
         meta: &ArchiveMeta,
         matcher: &mut PatternMatcher,
-        reader: &mut Reader<'_>,
+        pipeline: &mut Reading<'_, '_, '_>,
     ) -> Result<(), Failure> {
         let label = Label::tenths(" Extracting: ");
         let mut progress = Percent::new(label, "extract", Unit::Bytes, 0, &self.app.log);
@@ -276,57 +310,94 @@ impl<'a> Extraction<'a> {
             "Calculating total archive size for the progress indicator (might take a long time for large archives)",
         );
         let mut total = 0u64;
-        let mut stream = ItemStream::new(&meta.item_ptrs);
-        while let Some(next) = now(stream.next(reader)) {
+        pipeline.begin(&meta.item_ptrs);
+        while let Some(next) = pipeline.next_items() {
             interrupt::check()?;
-            if let Ok(mut item) = next
-                && is_match(&item, matcher)?
-                && strip(&mut item, self.options.strip_components)
-            {
-                total = total.saturating_add(item.content_size());
+            for mut item in next.into_iter().flatten().flatten() {
+                if is_match(&item, matcher)? && strip(&mut item, self.options.strip_components) {
+                    total = total.saturating_add(item.content_size());
+                }
             }
         }
         progress.set_total(total);
-        self.progress = Some(progress);
+        self.files.progress = Some(progress);
         Ok(())
     }
+}
 
-    fn advance(&mut self, bytes: u64, item: &Item) {
-        if let Some(progress) = &mut self.progress {
-            progress.advance(bytes, Some(&lossy(&item.path).0));
+/// The content of an item, chunk by chunk.
+struct Content<'c, 'q> {
+    queued: &'c mut Queued,
+    queue: &'c mut Queue<'q>,
+    taken: usize,
+    damaged: usize,
+}
+
+impl Content<'_, '_> {
+    /// Whether it is made whole by one worker.
+    fn is_small(&self) -> bool {
+        let chunks = self.queued.item.chunks.as_deref().unwrap_or_default();
+        chunks.len() <= SMALL_FILE_CHUNKS && self.queued.item.content_size() <= SMALL_FILE_BYTES
+    }
+
+    /// The next chunk. One that can't be had becomes zeros.
+    fn next(
+        &mut self,
+        pipeline: &mut Reading<'_, '_, '_>,
+        files: &mut Files<'_>,
+    ) -> Result<Option<Arc<Plain>>, Failure> {
+        interrupt::check()?;
+        let Some(&chunk) = self.queued.item.chunks.as_deref().and_then(|chunks| chunks.get(self.taken)) else {
+            return Ok(None);
+        };
+        let read = if self.queued.is_fetched {
+            self.queue.want_after(self.queued, &mut pipeline.content);
+            pipeline.next_content()
+        } else {
+            pipeline.read(Want { id: chunk.id, size: Some(chunk.size) })
+        };
+        self.taken += 1;
+        Ok(Some(read.unwrap_or_else(|error| {
+            self.damaged += 1;
+            // No chunk has more; a claim of terabytes must not fill the disk.
+            let zeros = usize::try_from(chunk.size).ok().filter(|&size| size <= MAX_DATA_SIZE).unwrap_or(0);
+            files.message(Message::new(Level::Error, CHUNK_LOGGER, damage(&chunk, &error, zeros)));
+            Arc::new(Plain::Zeros(zeros))
+        })))
+    }
+
+    /// Passes over what was fetched and is not needed.
+    fn drop_rest(&mut self, pipeline: &mut Reading<'_, '_, '_>) {
+        for _ in self.taken..self.queued.wanted {
+            pipeline.content.skip();
         }
     }
 
-    fn file_done(&mut self, item: &Item) {
-        if let Some(progress) = &mut self.progress
-            && item.file_type() == Some(FileType::Regular)
-        {
-            progress.file_done();
-        }
-    }
-
-    fn warn_all(&self, problems: Vec<Problem>) {
-        problems.iter().for_each(|problem| self.warn(problem));
-    }
-
-    fn warn(&self, problem: &Problem) {
-        let text = format!("{}: {problem}", lossy(&problem.path).0);
-        self.app.warn(problem.exit_code() as u8, problem.msgid().unwrap_or("BackupWarning"), &text);
+    fn about(&self, bytes: u64) -> About {
+        let item = &self.queued.item;
+        About { path: item.path.clone(), hlid: item.hlid.clone(), bytes, damaged: self.damaged }
     }
 }
 
-fn write(file: &mut Option<Box<OpenFile>>, sink: &Sink, content: Content<'_>) -> Result<Result<(), Problem>, Failure> {
-    match (file, content) {
-        (Some(file), Content::Data(bytes)) => Ok(file.write(bytes)),
-        (Some(file), Content::Zeros(len)) => Ok(file.zeros(len as u64)),
-        (None, content) => {
-            if let Sink::Stdout = sink {
-                content.pieces().try_for_each(write_content)?;
-            }
-            Ok(Ok(()))
-        }
-    }
+/// What is said of a chunk for which zeros stand in.
+fn damage(chunk: &ChunkEntry, error: &ReadError, zeros: usize) -> String {
+    let id = chunk.id;
+    let what = match error {
+        ReadError::NotIndexed => "missing".into(),
+        ReadError::PackMissing { pack } => format!("missing (pack {pack} is missing)"),
+        ReadError::Changed => format!("missing ({error})"),
+        other => format!("corrupted (Data integrity error: Chunk {id}: {other})"),
+    };
+    format!("repository object {id} {what}, returning {zeros} zero bytes.")
 }
+
+fn is_regular(item: &Item) -> bool {
+    item.file_type() == Some(FileType::Regular)
+}
+
+/// Files up to so many bytes, in so many chunks, are made by one worker each.
+const SMALL_FILE_BYTES: u64 = 1 << 20;
+const SMALL_FILE_CHUNKS: usize = 64;
 
 fn open_sink(options: &Options, umask: u32) -> Result<Sink, Failure> {
     if options.dry_run {

@@ -14,15 +14,20 @@ use crate::output::format::item::{Contents, ItemContext, ItemFormat};
 use crate::output::stdout::print_bytes;
 use crate::repository::archives::{self, Reader};
 use crate::repository::items::report;
+use crate::repository::pipeline::{Work, with_pipeline};
 use crate::repository::session::{Lock, Session};
+use crate::tuning;
 use clap::Args;
 use portaborg_core::item::Item;
+use portaborg_core::object::Spare;
 use portaborg_core::pattern::PatternMatcher;
-use portaborg_core::repo::ItemStream;
+use portaborg_core::repo::{EncodedItems, ItemProblem};
 use portaborg_core::select::Candidate;
 use portaborg_core::store::now;
 use std::cmp::Ordering;
+use std::convert::Infallible;
 use std::io;
+use std::mem;
 use std::path::PathBuf;
 
 const FORMAT: &str = "{mode} {user:6} {group:6} {size:8} {mtime} {path}{extra}{NL}";
@@ -102,7 +107,8 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let short = options.short.then_some("{path}{NL}");
     let text = format::chosen(&options.format, short, "BORG_LIST_FORMAT", FORMAT);
     let format = ItemFormat::compile(&text).map_err(Failure::command)?;
-    let mut matcher = options.exclusions.matcher(&options.paths)?;
+    let matcher = options.exclusions.matcher(&options.paths)?;
+    let tuning = tuning::for_reading()?;
     let name = app.replace_placeholders(&options.name)?;
     let session = Session::open(app)?;
     let mut held = session.lock(app, Lock::Shared)?;
@@ -123,58 +129,131 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
         zone: &app.zone,
         target: Target::of(&io::stdout()),
     };
-    let mut lines = Lines { app, options, format: &format, context: &context, out: Vec::new() };
-    let mut stream = ItemStream::new(&meta.item_ptrs);
+    let work = Listing { options, format: &format, context: &context, matcher, depth: options.depth };
+    let mut out = Output(Vec::new());
     let mut kept = Vec::new();
-    while let Some(next) = now(stream.next(&mut reader)) {
-        interrupt::check()?;
-        held.refresh(app)?;
-        let item = match next {
-            Ok(item) => item,
-            Err(problem) => {
-                report(app, &archive, &problem, "listed", &session.location);
-                continue;
+    with_pipeline(&session, &mut reader, &tuning, &work, |pipeline| {
+        pipeline.begin(&meta.item_ptrs);
+        while let Some(next) = pipeline.next_items() {
+            interrupt::check()?;
+            held.refresh(app)?;
+            let listed = next.unwrap_or_else(|problem| vec![Listed::Problem(problem)]);
+            for listed in listed {
+                match listed {
+                    Listed::Lines(lines) => out.add(&lines)?,
+                    Listed::Item(item) if options.sort_by.is_some() => kept.push(*item),
+                    Listed::Item(item) => work.line(app, &item, pipeline.reader, &mut out)?,
+                    Listed::Problem(problem) => report(app, &archive, &problem, "listed", &session.location),
+                    Listed::Failure(failure) => return Err(failure),
+                }
             }
-        };
-        if !wanted(&item, &mut matcher, options.depth)? {
-            continue;
         }
-        match options.sort_by {
-            Some(_) => kept.push(item),
-            None => lines.write(&item, &mut reader)?,
-        }
-    }
+        Ok(())
+    })?;
     if let Some(SortSpec(spec)) = &options.sort_by {
         kept.sort_by(|a, b| compare(a, b, spec));
         for item in &kept {
             interrupt::check()?;
-            lines.write(item, &mut reader)?;
+            work.line(app, item, &mut reader, &mut out)?;
         }
     }
-    print_bytes(&lines.out)
+    print_bytes(&out.0)
 }
 
-struct Lines<'a> {
-    app: &'a App,
+/// How items become lines, in workers.
+struct Listing<'a> {
     options: &'a Options,
     format: &'a ItemFormat,
     context: &'a ItemContext<'a>,
-    out: Vec<u8>,
+    matcher: PatternMatcher,
+    depth: Option<usize>,
 }
 
-impl Lines<'_> {
-    fn write(&mut self, item: &Item, reader: &mut Reader<'_>) -> Result<(), Failure> {
-        let wanted = self.format.missing_digests(item);
-        let digests = if wanted.is_empty() { Vec::new() } else { digests(self.app, item, &wanted, reader) };
-        let contents: Contents<'_> = &digests;
-        if self.options.json_lines {
-            self.format.render_json(item, self.context, contents, &mut self.out);
-        } else {
-            self.format.render(item, self.context, contents, &mut self.out).map_err(Failure::render)?;
+/// What becomes of items.
+enum Listed {
+    /// Lines of one or more.
+    Lines(Vec<u8>),
+    /// One whose line can't be made yet.
+    Item(Box<Item>),
+    /// Something that is no item.
+    Problem(ItemProblem),
+    /// The listing ends here.
+    Failure(Failure),
+}
+
+impl Work for Listing<'_> {
+    type Tools = PatternMatcher;
+    type Items = Vec<Listed>;
+    type Job = Infallible;
+    type Done = Infallible;
+
+    fn tools(&self) -> PatternMatcher {
+        self.matcher.clone()
+    }
+
+    fn decode(&self, matcher: &mut PatternMatcher, items: EncodedItems) -> Vec<Listed> {
+        let mut listed = Vec::new();
+        let mut lines = Vec::new();
+        for item in items {
+            let other = match item {
+                Ok(item) => match self.list(item, matcher, &mut lines) {
+                    Ok(None) => continue,
+                    Ok(Some(item)) => Listed::Item(Box::new(item)),
+                    Err(failure) => Listed::Failure(failure),
+                },
+                Err(problem) => Listed::Problem(problem),
+            };
+            listed.push(Listed::Lines(mem::take(&mut lines)));
+            listed.push(other);
         }
-        if self.out.len() >= OUTPUT_BYTES {
-            print_bytes(&self.out)?;
-            self.out.clear();
+        listed.push(Listed::Lines(lines));
+        listed
+    }
+
+    fn work(&self, _: &mut PatternMatcher, job: Infallible, _: &mut Spare) -> Infallible {
+        job
+    }
+}
+
+impl Listing<'_> {
+    /// Appends an item's line if it is wanted, or gives it back if that has to wait.
+    fn list(&self, item: Item, matcher: &mut PatternMatcher, lines: &mut Vec<u8>) -> Result<Option<Item>, Failure> {
+        if !wanted(&item, matcher, self.depth)? {
+            return Ok(None);
+        }
+        if self.options.sort_by.is_some() || !self.format.missing_digests(&item).is_empty() {
+            return Ok(Some(item));
+        }
+        self.render(&item, &[], lines).map(|()| None)
+    }
+
+    /// Prints an item's line, for which its content may have to be read.
+    fn line(&self, app: &App, item: &Item, reader: &mut Reader<'_>, out: &mut Output) -> Result<(), Failure> {
+        let wanted = self.format.missing_digests(item);
+        let digests = if wanted.is_empty() { Vec::new() } else { digests(app, item, &wanted, reader) };
+        let mut line = Vec::new();
+        self.render(item, &digests, &mut line)?;
+        out.add(&line)
+    }
+
+    fn render(&self, item: &Item, contents: Contents<'_>, lines: &mut Vec<u8>) -> Result<(), Failure> {
+        if self.options.json_lines {
+            self.format.render_json(item, self.context, contents, lines);
+            return Ok(());
+        }
+        self.format.render(item, self.context, contents, lines).map_err(Failure::render)
+    }
+}
+
+/// What is not printed yet.
+struct Output(Vec<u8>);
+
+impl Output {
+    fn add(&mut self, lines: &[u8]) -> Result<(), Failure> {
+        self.0.extend_from_slice(lines);
+        if self.0.len() >= OUTPUT_BYTES {
+            print_bytes(&self.0)?;
+            self.0.clear();
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use super::tag_files::TagFiles;
 use crate::backup::{FilesChanged, Selection, read, walk};
 use clap::Args;
 use portaborg_core::files_cache::Mode;
+use std::num::NonZeroU8;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
@@ -67,6 +68,10 @@ pub struct Source {
     #[arg(long, value_name = "MODE", value_enum, default_value_t, hide_default_value = true)]
     #[arg(hide_possible_values = true, help_heading = "Filesystem options")]
     pub files_changed: FilesChanged,
+
+    /// how many threads read at once: 1 for a disk that turns. default: as many as work
+    #[arg(long, value_name = "N", help_heading = "Filesystem options")]
+    pub readers: Option<NonZeroU8>,
 
     /// open and read block and char device files as well as FIFOs as if they were regular files. Also follows symlinks
     /// pointing to these kinds of files.

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 /// Which objects in a directory mean that it is left out.
 #[derive(Debug, Clone, Default, Args)]
 pub struct TagFiles {
-    /// exclude directories that contain a CACHEDIR.TAG file (https://www.bford.info/cachedir/spec.html)
+    /// exclude directories that contain a CACHEDIR.TAG file (<https://www.bford.info/cachedir/spec.html>)
     #[arg(long, help_heading = "Include/Exclude options")]
     pub exclude_caches: bool,
 

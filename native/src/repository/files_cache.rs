@@ -19,6 +19,7 @@ use std::collections::HashMap;
 use std::env;
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,7 +71,9 @@ pub struct Content {
 pub struct FilesCache {
     known: Arc<KnownFiles>,
     /// What was read in this run, or looks otherwise than it was remembered. It counts instead of what was known.
-    fresh: HashMap<PathHash, Fresh>,
+    fresh: Vec<Fresh>,
+    /// The encoded entries of it.
+    encoded: Vec<Vec<u8>>,
     /// The last change of all the files that were read in this run.
     newest: Option<Timestamp>,
     place: PathBuf,
@@ -89,11 +92,28 @@ pub struct KnownFile {
     entry: Entry,
     /// Whether it was met in this run.
     is_seen: AtomicBool,
+    /// Whether something else is remembered of it now.
+    is_replaced: AtomicBool,
 }
 
+/// One of those of this run.
 struct Fresh {
-    entry: Entry,
+    /// Which of the encoded entries were encoded with it, and its place there.
+    encoded: usize,
+    place: Range<usize>,
+    last_change: Timestamp,
     settled: Settled,
+}
+
+/// A file that is to be remembered, encoded already, so that whoever read it has the work.
+pub struct Memory {
+    path: PathHash,
+    /// Where the entry lies among those that were encoded with it.
+    place: Range<usize>,
+    last_change: Timestamp,
+    settled: Settled,
+    /// Whether it was read in this run.
+    is_read: bool,
 }
 
 /// Whether the clock of a file's file system had gone on since the file's last change when it was read. If not, the file may
@@ -141,6 +161,34 @@ impl KnownFiles {
     }
 }
 
+impl Memory {
+    /// Of a regular file that did not change while it was read. Its entry is appended to `encoded`. `is_read_only` tells
+    /// whether it is on a file system that can't be written to.
+    pub fn of_read(
+        path: PathHash,
+        state: &FileState,
+        content: &Content,
+        is_read_only: bool,
+        encoded: &mut Vec<u8>,
+    ) -> Memory {
+        let settled = Settled::of(state, content.read_at, is_read_only);
+        Memory { is_read: true, ..Memory::encode(path, state, content, settled, encoded) }
+    }
+
+    /// Of a file that looks otherwise now, but whose content is what it was.
+    pub fn of_unread(path: PathHash, state: &FileState, content: &Content, encoded: &mut Vec<u8>) -> Memory {
+        let settled = Settled::of(state, content.read_at, false);
+        Memory::encode(path, state, content, settled, encoded)
+    }
+
+    fn encode(path: PathHash, state: &FileState, content: &Content, settled: Settled, encoded: &mut Vec<u8>) -> Memory {
+        let start = encoded.len();
+        portaborg_core::files_cache::encode(&path, 0, state, &content.chunks, content.digests.as_ref(), encoded);
+        let place = start..encoded.len();
+        Memory { path, place, last_change: state.last_change(), settled, is_read: false }
+    }
+}
+
 impl KnownFile {
     /// Its content, as of now.
     pub fn content(&self, now: Timestamp) -> Content {
@@ -148,7 +196,7 @@ impl KnownFile {
     }
 
     /// Whether it looks otherwise than it was remembered, in what was not compared. Then it is to be
-    /// [remembered](FilesCache::remember_changed) so: it is what a later run with another mode compares with.
+    /// remembered so: it is what a later run with another mode compares with.
     pub fn differs(&self, state: &FileState) -> bool {
         self.entry.state != *state
     }
@@ -175,7 +223,8 @@ impl FilesCache {
         let config = load_config(app, &place, id);
         let mut cache = FilesCache {
             known: Arc::new(KnownFiles { mode, files: HashMap::new() }),
-            fresh: HashMap::new(),
+            fresh: Vec::new(),
+            encoded: Vec::new(),
             newest: None,
             place,
             file,
@@ -199,28 +248,25 @@ impl FilesCache {
         &self.known
     }
 
-    /// Remembers a regular file that did not change while it was read, and whether it is on a file system that can't be
-    /// written to.
-    pub fn remember(&mut self, path: PathHash, state: &FileState, content: Arc<Content>, is_read_only: bool) {
-        if self.known.mode.is_kept() {
-            let settled = Settled::of(state, content.read_at, is_read_only);
-            self.newest = self.newest.max(Some(state.last_change()));
-            self.insert(path, state, content, settled);
-        }
+    /// Takes over entries that were encoded together. The number that it gives is asked for with their memories.
+    pub fn take_encoded(&mut self, encoded: Vec<u8>) -> usize {
+        self.encoded.push(encoded);
+        self.encoded.len() - 1
     }
 
-    /// Remembers how a file looks now whose content is what it was.
-    pub fn remember_changed(&mut self, path: PathHash, state: &FileState, content: Arc<Content>) {
-        if self.known.mode.is_kept() {
-            let settled = Settled::of(state, content.read_at, false);
-            self.insert(path, state, content, settled);
+    /// Remembers a file whose entry was [taken over](FilesCache::take_encoded) under this number.
+    pub fn remember(&mut self, encoded: usize, memory: Memory) {
+        if !self.known.mode.is_kept() {
+            return;
         }
-    }
-
-    fn insert(&mut self, path: PathHash, state: &FileState, content: Arc<Content>, settled: Settled) {
-        let Content { chunks, digests, .. } = Arc::unwrap_or_clone(content);
-        let entry = Entry { age: 0, state: *state, chunks, digests };
-        self.fresh.insert(path, Fresh { entry, settled });
+        if memory.is_read {
+            self.newest = self.newest.max(Some(memory.last_change));
+        }
+        if let Some(known) = self.known.files.get(&memory.path) {
+            known.is_replaced.store(true, Ordering::Relaxed);
+        }
+        let Memory { place, last_change, settled, .. } = memory;
+        self.fresh.push(Fresh { encoded, place, last_change, settled });
     }
 
     /// Stores what is remembered. It counts once [`save_config`](Self::save_config) vouches for it.
@@ -232,25 +278,23 @@ impl FilesCache {
         }
         let ttl = env::var("BORG_FILES_CACHE_TTL").ok().and_then(|ttl| ttl.trim().parse().ok()).unwrap_or(DEFAULT_TTL);
         let mut content = Vec::new();
-        for (path, KnownFile { entry, is_seen }) in
-            self.known.files.iter().filter(|(path, _)| !self.fresh.contains_key(*path))
-        {
-            let age = match is_seen.load(Ordering::Relaxed) {
-                true => 0,
-                false => entry.age + u64::from(has_seen_all),
-            };
+        let is_true = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        let kept = self.known.files.iter().filter(|(_, known)| !is_true(&known.is_replaced));
+        for (path, KnownFile { entry, is_seen, .. }) in kept {
+            let age = if is_true(is_seen) { 0 } else { entry.age + u64::from(has_seen_all) };
             if age == 0 || age < ttl {
                 entry.encode_aged(age, path, &mut content);
             }
         }
-        for (path, Fresh { entry, settled }) in &self.fresh {
+        // Of what is remembered twice the last one counts, also for those who read it.
+        for Fresh { encoded, place, last_change, settled } in &self.fresh {
             let is_settled = match settled {
                 Settled::Yes => true,
-                Settled::ByOthers => Some(entry.state.last_change()) < self.newest,
+                Settled::ByOthers => Some(*last_change) < self.newest,
                 Settled::No => false,
             };
             if is_settled {
-                entry.encode_into(path, &mut content);
+                content.extend_from_slice(&self.encoded[*encoded][place.clone()]);
             }
         }
         let mut hasher = IntegrityHasher::new(&self.file);
@@ -302,7 +346,7 @@ fn insert_known(
     index: &ChunkIndex,
 ) {
     if entry.chunks.iter().all(|chunk| index.get(&chunk.id).is_some()) {
-        files.insert(path, KnownFile { entry, is_seen: AtomicBool::new(is_seen) });
+        files.insert(path, KnownFile { entry, is_seen: AtomicBool::new(is_seen), is_replaced: AtomicBool::new(false) });
     }
 }
 

@@ -18,13 +18,16 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Objects lie at most this deep below their namespace; what lies deeper is none.
 const MAX_DEPTH: usize = 3;
 /// What is being written, and what was when a writer died.
 const TEMPORARY_SUFFIX: &str = "tmp";
+
+/// Packs that are kept open.
+const RECENT_FILES: usize = 8;
 
 /// A repository in a local folder.
 pub type LocalRepository = Repository<Ready<Folder>>;
@@ -33,8 +36,8 @@ pub type LocalRepository = Repository<Ready<Folder>>;
 #[derive(Debug)]
 pub struct Folder {
     root: PathBuf,
-    /// The file read last: packs are read piece by piece.
-    last: Mutex<Option<(Key, File)>>,
+    /// Packs that were read of late, the last one in front: they are read piece by piece, by several threads.
+    recent: Mutex<Vec<(Key, Arc<File>)>>,
     permissions: Permissions,
     /// Folders whose names changed since the last [`BlockingStoreMut::sync`].
     unsynced: Mutex<BTreeSet<PathBuf>>,
@@ -47,7 +50,7 @@ impl Folder {
         if fs::metadata(root)?.is_dir() {
             Ok(Folder {
                 root: root.into(),
-                last: Mutex::new(None),
+                recent: Mutex::default(),
                 permissions: Permissions::All,
                 unsynced: Mutex::default(),
                 stats: Mutex::default(),
@@ -111,15 +114,19 @@ impl Folder {
         self.root.join(key.path())
     }
 
-    fn read_at(&self, key: &Key, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        // Only packs never change under their name.
-        let file = match last.take() {
-            Some((name, file)) if name == *key && matches!(key, Key::Pack(_)) => file,
-            _ => File::open(self.path(key))?,
-        };
+    /// Reads like [`BlockingStore::read`], into a buffer whose content is of no interest.
+    pub fn read_into(&self, buffer: Vec<u8>, key: &Key, offset: u64, len: usize) -> Result<Vec<u8>, StoreError> {
+        self.allow(key, Right::Read)?;
+        let began = Instant::now();
+        let read = self.read_at(buffer, key, offset, len);
+        self.count(|stats| stats.load.add(began.elapsed(), read.as_ref().map_or(0, Vec::len)));
+        read.map_err(|error| store_error(error, key.to_string()))
+    }
+
+    fn read_at(&self, mut bytes: Vec<u8>, key: &Key, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let file = self.open_file(key)?;
         let left = file.metadata()?.len().saturating_sub(offset);
-        let mut bytes = vec![0; len.min(usize::try_from(left).unwrap_or(usize::MAX))];
+        bytes.resize(len.min(usize::try_from(left).unwrap_or(usize::MAX)), 0);
         let mut filled = 0;
         while filled < bytes.len() {
             match file.read_at(&mut bytes[filled..], offset + filled as u64) {
@@ -130,8 +137,28 @@ impl Folder {
             }
         }
         bytes.truncate(filled);
-        *last = Some((*key, file));
         Ok(bytes)
+    }
+
+    fn open_file(&self, key: &Key) -> io::Result<Arc<File>> {
+        // Only packs never change under their name.
+        if !matches!(key, Key::Pack(_)) {
+            return Ok(Arc::new(File::open(self.path(key))?));
+        }
+        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let find = |recent: &mut Vec<(Key, Arc<File>)>| {
+            let hit = recent.iter().position(|(name, _)| name == key)?;
+            recent[..=hit].rotate_right(1);
+            Some(recent[0].1.clone())
+        };
+        if let Some(file) = find(&mut recent()) {
+            return Ok(file);
+        }
+        let file = Arc::new(File::open(self.path(key))?);
+        let mut recent = recent();
+        recent.truncate(RECENT_FILES - 1);
+        recent.insert(0, (*key, file.clone()));
+        Ok(file)
     }
 
     fn write_whole<C: AsRef<[u8]>>(&self, key: &Key, pieces: &[C]) -> io::Result<()> {
@@ -184,11 +211,7 @@ impl Folder {
 
 impl BlockingStore for Folder {
     fn read(&self, key: &Key, offset: u64, len: usize) -> Result<Vec<u8>, StoreError> {
-        self.allow(key, Right::Read)?;
-        let began = Instant::now();
-        let read = self.read_at(key, offset, len);
-        self.count(|stats| stats.load.add(began.elapsed(), read.as_ref().map_or(0, Vec::len)));
-        read.map_err(|error| store_error(error, key.to_string()))
+        self.read_into(Vec::new(), key, offset, len)
     }
 
     fn list(&self, namespace: Namespace) -> Result<Vec<Entry>, StoreError> {

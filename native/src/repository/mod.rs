@@ -8,6 +8,7 @@ pub mod items;
 pub mod keys;
 pub mod location;
 pub mod permissions;
+pub mod pipeline;
 pub mod security;
 pub mod session;
 pub mod store_stats;

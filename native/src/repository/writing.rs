@@ -121,7 +121,7 @@ fn warn_of_rebuilding(app: &App, fragment: StoreHash, why: &dyn fmt::Display) {
 fn stored_default<T: FromStr<Err: Display>>(what: &str, stored: Option<String>) -> Result<Option<T>, Failure> {
     let Some(text) = stored else { return Ok(None) };
     text.parse().map(Some).map_err(|error| {
-        let text = format!("The repository's default {what} {text:?} can not be used: {error}.");
+        let text = format!("The default {what} {text:?} in config/defaults can not be used: {error}.");
         Failure::new(16, "Repository.InvalidRepositoryConfig", text)
     })
 }

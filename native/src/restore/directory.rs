@@ -3,7 +3,7 @@
 use super::attributes::{Attributes, Object};
 use super::problem::{Cause, Problem};
 use super::target::{Refusal, is_below};
-use super::{Begun, Guarded, Restorer};
+use super::{Begun, Guarded, Restorer, relative};
 use crate::filesystem::flags;
 use crate::filesystem::stat::{Inode, file_type};
 use portaborg_core::item::Item;
@@ -15,14 +15,26 @@ use std::os::fd::{AsFd, BorrowedFd};
 ///
 /// Unlike Borg's, the target itself (item `.`) is left last and keeps its times; and `a` is left before `ab` is made.
 #[derive(Default)]
-pub struct Directories(Vec<Open>);
+pub struct Directories(Vec<Left>);
 
-struct Open {
+/// A directory that no further item lies in, or will soon be: its attributes are still to be set.
+pub struct Left {
     /// Below the target; empty for the target itself.
     path: Vec<u8>,
     /// As the item has it, for messages.
     item_path: Vec<u8>,
     attributes: Attributes,
+}
+
+impl Left {
+    /// Below the target.
+    pub fn path(&self) -> &[u8] {
+        &self.path
+    }
+
+    fn contains(&self, path: &[u8]) -> bool {
+        !path.is_empty() && (self.path.is_empty() || is_below(path, &self.path))
+    }
 }
 
 impl Restorer {
@@ -51,14 +63,24 @@ impl Restorer {
             result.map_err(|errno| self.refused(item, "mkdir", errno))?;
         }
         let attributes = self.attributes(item);
-        self.directories.0.push(Open { path: path.into(), item_path: item.path.clone(), attributes });
+        self.directories.0.push(Left { path: path.into(), item_path: item.path.clone(), attributes });
         Ok(Begun::Done)
+    }
+
+    /// The directories that `item` does not lie in, the deepest first: they are to be [left](Self::leave) when what is in them
+    /// is done.
+    pub fn depart(&mut self, item: &Item) -> Vec<Left> {
+        let Ok(path) = relative(&item.path) else { return Vec::new() };
+        let mut left = Vec::new();
+        while let Some(open) = self.directories.0.pop_if(|open| !open.contains(&path)) {
+            left.push(open);
+        }
+        left
     }
 
     /// Leaves the directories that `path` does not lie in.
     pub fn leave_directories(&mut self, path: &[u8]) {
-        let contains = |open: &Open| !path.is_empty() && (open.path.is_empty() || is_below(path, &open.path));
-        while let Some(open) = self.directories.0.pop_if(|open| !contains(open)) {
+        while let Some(open) = self.directories.0.pop_if(|open| !open.contains(path)) {
             self.leave(open);
         }
     }
@@ -70,7 +92,8 @@ impl Restorer {
         }
     }
 
-    fn leave(&mut self, mut open: Open) {
+    /// Gives a directory its attributes.
+    pub fn leave(&mut self, mut open: Left) {
         let guarding = open.attributes.take_guarding_flags();
         let result = if open.path.is_empty() {
             let root = self.target.root().clone();
@@ -89,7 +112,7 @@ impl Restorer {
         }
     }
 
-    fn set_attributes(&mut self, open: &Open, guarding: Option<u32>, fd: BorrowedFd<'_>) {
+    fn set_attributes(&mut self, open: &Left, guarding: Option<u32>, fd: BorrowedFd<'_>) {
         for cause in open.attributes.apply(&Object::Open(fd)) {
             self.report(&open.item_path, cause);
         }

@@ -4,9 +4,11 @@ use super::attributes::{Attributes, Object};
 use super::hardlink::{Identity, Linked};
 use super::problem::{Cause, Problem};
 use super::target::Place;
-use super::{Begun, Guarded, Made, Restorer};
+use super::{Begun, Guarded, Made, Restorer, is_same};
 use crate::filesystem::stat::Inode;
+use portaborg_core::extract::Plain;
 use portaborg_core::item::Item;
+use portaborg_core::repo::Content;
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, ftruncate, openat, statat, unlinkat};
 use rustix::io::Errno;
 use std::fs::File;
@@ -21,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Unless it is [finished](Self::finish), it is removed again: a file is there completely or not at all. Names that later
 /// items of the same `hlid` were given meanwhile stay; so it should be finished before they begin.
 pub struct OpenFile {
-    file: Option<File>,
+    file: Option<Arc<File>>,
     parent: Arc<OwnedFd>,
     name: Vec<u8>,
     path: Vec<u8>,
@@ -32,6 +34,38 @@ pub struct OpenFile {
     ends_in_hole: bool,
     sparse: bool,
     failed: Option<Arc<AtomicBool>>,
+}
+
+/// A part of an open file's content. Parts can be written by several threads, in any order.
+pub struct FilePart {
+    file: Arc<File>,
+    offset: u64,
+    plain: Arc<Plain>,
+}
+
+/// A regular file that any thread can make.
+pub struct NewFile {
+    /// As far as it tells whether a file is there already.
+    item: Item,
+    stated_size: Option<u64>,
+    path: Vec<u8>,
+    parent: Arc<OwnedFd>,
+    absolute: Vec<u8>,
+    attributes: Attributes,
+    sparse: bool,
+    continue_extraction: bool,
+}
+
+/// What came of a [`NewFile`].
+pub enum MadeFile {
+    /// It is there, with these lesser problems.
+    Done(Vec<Problem>),
+    /// It was there already, and the extraction is continued.
+    Unchanged,
+    /// It could not be made.
+    Failed(Problem),
+    /// Something is in the way, for [`Restorer::replace`].
+    Blocked(Box<NewFile>),
 }
 
 impl OpenFile {
@@ -58,6 +92,21 @@ impl OpenFile {
         Ok(())
     }
 
+    /// Appends a chunk, to be written by whomever before the file is finished; `None` if it becomes a hole.
+    pub fn part(&mut self, plain: Arc<Plain>) -> Result<Option<FilePart>, Problem> {
+        let len = match plain.content() {
+            Content::Data(bytes) => bytes.len() as u64,
+            Content::Zeros(len) if self.sparse => return self.skip(len as u64).map(|()| None),
+            Content::Zeros(len) => len as u64,
+        };
+        let end = self.end_of(len)?;
+        let Some(file) = self.file.clone() else { return Err(self.problem(Errno::BADF)) };
+        let part = FilePart { file, offset: self.written, plain };
+        self.written = end;
+        self.ends_in_hole &= len == 0;
+        Ok(Some(part))
+    }
+
     /// Gives the complete file its attributes and closes it. What fails is returned; the file stays.
     pub fn finish(mut self) -> Vec<Problem> {
         let Some(file) = self.file.take() else { return Vec::new() };
@@ -69,7 +118,9 @@ impl OpenFile {
         }
         causes.append(&mut self.attributes.apply(&Object::Open(file.as_fd())));
         // Network file systems may tell only now that the content could not be stored.
-        if let Err(errno) = nix::unistd::close(file) {
+        if let Some(file) = Arc::into_inner(file)
+            && let Err(errno) = nix::unistd::close(file)
+        {
             let errno = Errno::from_raw_os_error(errno as i32);
             causes.push(Cause::Os { operation: "close", errno, file: Some(self.absolute.clone()) });
         }
@@ -99,9 +150,97 @@ impl OpenFile {
         end.ok_or_else(|| self.problem(Errno::FBIG))
     }
 
-    fn problem(&self, errno: Errno) -> Problem {
+    /// What is said of it if it can't be written.
+    pub fn problem(&self, errno: Errno) -> Problem {
         let cause = Cause::Os { operation: "write", errno, file: None };
         Problem { path: self.path.clone(), cause }
+    }
+}
+
+impl FilePart {
+    /// Bytes that it keeps in memory.
+    pub fn bytes(&self) -> u64 {
+        self.plain.bytes().len() as u64
+    }
+
+    /// Writes it, and gives the chunk back. After an error the file can only be dropped.
+    pub fn write(self) -> (Result<(), Errno>, Arc<Plain>) {
+        let mut offset = self.offset;
+        let written = self.plain.content().pieces().try_for_each(|piece| {
+            self.file.write_all_at(piece, offset).map_err(|error| errno_of(&error))?;
+            offset += piece.len() as u64;
+            Ok(())
+        });
+        (written, self.plain)
+    }
+}
+
+impl NewFile {
+    pub(super) fn new(restorer: &mut Restorer, item: &Item, path: Vec<u8>, parent: Arc<OwnedFd>) -> Self {
+        NewFile {
+            absolute: restorer.target.absolute(&item.path),
+            attributes: restorer.attributes(item),
+            sparse: restorer.options.sparse,
+            continue_extraction: restorer.options.continue_extraction,
+            item: Item {
+                path: item.path.clone(),
+                mode: item.mode,
+                mtime: item.mtime,
+                size: Some(item.size.unwrap_or_else(|| item.content_size())),
+                ..Item::default()
+            },
+            stated_size: item.size,
+            path,
+            parent,
+        }
+    }
+
+    /// Makes it, with all its content.
+    pub fn make(self, content: &[Arc<Plain>]) -> MadeFile {
+        let place = self.place();
+        match create(&place) {
+            Ok(file) => self.fill(file, content),
+            Err(Errno::EXIST)
+                if self.continue_extraction && place.stat().is_ok_and(|stat| is_same(&self.item, &stat)) =>
+            {
+                MadeFile::Unchanged
+            }
+            Err(Errno::EXIST) => MadeFile::Blocked(Box::new(self)),
+            Err(errno) => {
+                let cause = Cause::Os { operation: "open", errno, file: Some(self.absolute) };
+                MadeFile::Failed(Problem { path: self.item.path, cause })
+            }
+        }
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place::at(self.parent.clone(), &self.path)
+    }
+
+    fn fill(self, file: File, content: &[Arc<Plain>]) -> MadeFile {
+        let mut file = OpenFile {
+            file: Some(Arc::new(file)),
+            name: self.place().name.into(),
+            parent: self.parent,
+            path: self.item.path,
+            absolute: self.absolute,
+            attributes: self.attributes,
+            stated_size: self.stated_size,
+            written: 0,
+            ends_in_hole: false,
+            sparse: self.sparse,
+            failed: None,
+        };
+        for plain in content {
+            let written = match plain.content() {
+                Content::Data(bytes) => file.write(bytes),
+                Content::Zeros(len) => file.zeros(len as u64),
+            };
+            if let Err(problem) = written {
+                return MadeFile::Failed(problem); // dropping the file removes what there is of it
+            }
+        }
+        MadeFile::Done(file.finish())
     }
 }
 
@@ -121,6 +260,16 @@ impl Drop for OpenFile {
 }
 
 impl Restorer {
+    /// Makes a file in place of what is in its way.
+    pub fn replace(&mut self, new: NewFile, content: &[Arc<Plain>]) -> MadeFile {
+        let place = new.place();
+        match self.make(&new.item, &place, "open", || create(&place)) {
+            Ok(Made::New(file)) => new.fill(file, content),
+            Ok(Made::Unchanged) => MadeFile::Unchanged,
+            Err(problem) => MadeFile::Failed(problem),
+        }
+    }
+
     pub fn begin_file(&mut self, item: &Item, path: &[u8]) -> Result<Begun, Problem> {
         let place = self.place(item, path)?;
         match self.link(item, &place)? {
@@ -147,7 +296,7 @@ impl Restorer {
             }
         }
         Ok(Begun::File(Box::new(OpenFile {
-            file: Some(file),
+            file: Some(Arc::new(file)),
             name: place.name.into(),
             path: item.path.clone(),
             absolute: self.target.absolute(path),

@@ -1,12 +1,14 @@
 //! Extraction: writes the items of an archive into a directory (data layer, section 11).
 //!
 //! [`Restorer::begin`] is called for the items in the archive's order and makes everything at once but the content of
-//! regular files, which is written through an [`OpenFile`]. Nothing outside the target is ever touched: each object is
+//! regular files, which is written through an [`OpenFile`]. Most files can be made by another thread instead, see
+//! [`Restorer::prepare`]: then [`Busy`] tells what has to wait for them. Nothing outside the target is ever touched: each object is
 //! reached from the target's descriptor without following a symbolic link, and is always made new, never written through
 //! a name that was there before.
 #![forbid(unsafe_code)]
 
 mod attributes;
+mod busy;
 mod directory;
 mod file;
 mod hardlink;
@@ -16,7 +18,9 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use file::OpenFile;
+pub use busy::Busy;
+pub use directory::Left;
+pub use file::{FilePart, MadeFile, NewFile, OpenFile};
 pub use problem::{Cause, Problem};
 
 use crate::filesystem::flags;
@@ -137,6 +141,29 @@ impl Restorer {
             Some(_) if path.is_empty() => Err(self.refused(item, "mknod", Errno::EXIST)),
             Some(file_type) => self.make_special(item, file_type, &path),
         }
+    }
+
+    /// Prepares a regular file that depends on nothing but the directory in which it lies, so that any thread can make it.
+    /// An error is the end of this item.
+    ///
+    /// `None` for other items: they need [`begin`](Self::begin).
+    pub fn prepare(&mut self, item: &Item) -> Option<Result<NewFile, Problem>> {
+        let has_content = item.chunks.is_some() || item.size == Some(0);
+        if item.hlid.is_some() || item.file_type() != Some(FileType::Regular) || !has_content {
+            return None;
+        }
+        let path = relative(&item.path).ok().filter(|path| !path.is_empty())?.into_owned();
+        self.leave_directories(&path);
+        let parent = self.place(item, &path).map(|place| place.parent);
+        Some(parent.map(|parent| NewFile::new(self, item, path, parent)))
+    }
+
+    /// Whether an extraction is continued for which the item need not be read: it is there already.
+    pub fn is_there(&mut self, item: &Item) -> bool {
+        let Ok(path) = relative(&item.path) else { return false };
+        self.options.continue_extraction
+            && !path.is_empty()
+            && self.target.existing_place(&path).is_ok_and(|place| place.stat().is_ok_and(|stat| is_same(item, &stat)))
     }
 
     /// The lesser problems since the last call, in order.

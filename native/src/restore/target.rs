@@ -152,6 +152,13 @@ impl Target {
     }
 }
 
+impl<'a> Place<'a> {
+    /// The object `path` in its directory.
+    pub fn at(parent: Arc<OwnedFd>, path: &'a [u8]) -> Place<'a> {
+        Place { parent, name: split(path).1, path }
+    }
+}
+
 impl Place<'_> {
     /// What is there, not followed if it is a symbolic link.
     pub fn stat(&self) -> Result<Stat, Errno> {

@@ -14,12 +14,12 @@ const READ_BYTES: usize = 1 << 20;
 pub struct Block {
     /// The buffer.
     pub buffer: Arc<Vec<u8>>,
+    /// Where in it the first chunk begins.
+    pub start: usize,
     /// The chunks in it.
     pub chunks: Vec<Range<usize>>,
     /// What belongs to a chunk that ends in the next part.
     pub rest: Range<usize>,
-    /// How much was read of the content.
-    pub read: usize,
     /// There is no next part.
     pub is_end: bool,
 }
@@ -27,22 +27,17 @@ pub struct Block {
 impl Block {
     /// With nothing in it.
     pub fn empty() -> Block {
-        Block { buffer: Arc::default(), chunks: Vec::new(), rest: 0..0, read: 0, is_end: false }
-    }
-
-    /// What is cut, one chunk after another.
-    fn cut(&self) -> &[u8] {
-        &self.buffer[..self.rest.start]
+        Block { buffer: Arc::default(), start: 0, chunks: Vec::new(), rest: 0..0, is_end: false }
     }
 
     /// How much is cut, in bytes.
     pub fn cut_bytes(&self) -> usize {
-        self.rest.start
+        self.rest.start - self.start
     }
 
     /// Adds what is cut to digests of the whole.
     pub fn digest(&self, hashers: &mut [(Digest, Hasher)]) {
-        hashers.iter_mut().for_each(|(_, hasher)| hasher.update(self.cut()));
+        hashers.iter_mut().for_each(|(_, hasher)| hasher.update(&self.buffer[self.start..self.rest.start]));
     }
 }
 
@@ -69,23 +64,48 @@ pub fn block(
         end += count;
         is_end = count == 0;
     }
+    let max_size = chunker.max_size();
+    let (chunks, rest) = if chunker.is_pure() {
+        all(&buffer, 0..end, is_end, max_size, |from, ahead| one(chunker, offset + from as u64, ahead))?
+    } else {
+        // One that counts is not asked in vain.
+        let until = if is_end { end } else { (end + 1).saturating_sub(max_size) };
+        let (mut chunks, mut start) = (Vec::new(), 0);
+        while start < until {
+            let len = one(chunker, offset + start as u64, &buffer[start..end])?;
+            chunks.push(start..start + len);
+            start += len;
+        }
+        (chunks, start..end)
+    };
+    Ok(Block { buffer: Arc::new(buffer), start: 0, chunks, rest, is_end })
+}
+
+/// The chunks in a range of a buffer, and what is left. A chunk that ends before the end of what is there does not depend on
+/// what comes.
+pub fn all(
+    buffer: &[u8],
+    range: Range<usize>,
+    is_end: bool,
+    max_size: usize,
+    mut cut: impl FnMut(usize, &[u8]) -> Result<usize, Fault>,
+) -> Result<(Vec<Range<usize>>, Range<usize>), Fault> {
     let mut chunks = Vec::new();
-    let mut start = 0;
+    let Range { mut start, end } = range;
     while start < end {
         let ahead = &buffer[start..end];
-        // A cut before the end of what is there does not depend on what comes.
-        let is_enough = is_end || ahead.len() >= chunker.max_size();
-        if !is_enough && !chunker.is_pure() {
-            break;
-        }
-        let len = chunker.cut(offset + start as u64, ahead);
-        // Only the chunker for tests of failures has any.
-        let len = len.map_err(|_| Fault::Object(Cause::os("read")(Errno::IO)))?;
-        if !is_enough && len == ahead.len() {
+        let len = cut(start, ahead)?;
+        if !is_end && len == ahead.len() && len < max_size {
             break;
         }
         chunks.push(start..start + len);
         start += len;
     }
-    Ok(Block { buffer: Arc::new(buffer), chunks, rest: start..end, read: end - carry.len(), is_end })
+    Ok((chunks, start..end))
+}
+
+/// Length of the next chunk.
+pub fn one(chunker: &mut Chunker, offset: u64, ahead: &[u8]) -> Result<usize, Fault> {
+    // Only the chunker for tests of failures has any.
+    chunker.cut(offset, ahead).map_err(|_| Fault::Object(Cause::os("read")(Errno::IO)))
 }

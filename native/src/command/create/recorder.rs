@@ -5,7 +5,7 @@ use super::work::{Shared, Tools};
 use crate::backup::{Cause, Collector, Event, Fault, Known, Observer, Order, Outcome, Part, Problem, Sink, Status};
 use crate::backup::{Task, Tried, read::now};
 use crate::failure::Failure;
-use crate::repository::files_cache::{Content, Found, KnownFiles};
+use crate::repository::files_cache::{Content, Found, KnownFiles, Memory};
 use portaborg_core::files_cache::FileState;
 use portaborg_core::id::{ChunkId, PathHash};
 use portaborg_core::item::{ChunkEntry, Item};
@@ -46,6 +46,8 @@ pub struct FilesDone {
     pub chunks: Vec<(ChunkId, Range<usize>)>,
     /// The encoded items that [`Trace::Item`] points to.
     pub items: Vec<u8>,
+    /// The encoded entries of the files cache.
+    pub entries: Vec<u8>,
     /// What reading and cutting took.
     pub chunking: Duration,
     /// What hashing took.
@@ -54,26 +56,8 @@ pub struct FilesDone {
 
 /// What is to be done when it is a file's turn.
 pub enum Trace {
-    /// Remember it for the next run.
-    Memorize {
-        /// Its path.
-        path: PathHash,
-        /// How it looks.
-        state: FileState,
-        /// What is in it.
-        content: Arc<Content>,
-        /// Whether its file system can't be written to.
-        is_read_only: bool,
-    },
-    /// Remember that it looks otherwise, but was not compared in that.
-    Differs {
-        /// Its path.
-        path: PathHash,
-        /// How it looks.
-        state: FileState,
-        /// What is in it.
-        content: Arc<Content>,
-    },
+    /// Remember it for the next run, by an entry in [`FilesDone::entries`].
+    Memorize(Memory),
     /// Append its item.
     Item {
         /// Where the encoded item lies.
@@ -98,6 +82,7 @@ impl FilesJob {
             used: 0,
             chunks: Vec::new(),
             items: Vec::new(),
+            entries: Vec::new(),
             path: PathHash([0; 32]),
             is_unfit: false,
             chunking: Duration::ZERO,
@@ -109,26 +94,23 @@ impl FilesJob {
             let mut collector = Collector::new(shared.selection, shared.reading, &order, &mut recorder);
             collector.swap_names(&mut names);
             while collector.sink().used < ENOUGH_BYTES
-                && let Some(task) = tasks.next()
+                && let Some(Task { path, place }) = tasks.next()
             {
                 let before = collector.sink().mark();
-                let mut outcome = collector.try_ahead(&task);
-                if std::mem::take(&mut collector.sink().is_unfit) {
-                    outcome = Outcome::Unfit;
-                }
+                let outcome = collector.try_ahead(&path, place);
                 let mut told = events.0.take();
                 if !matches!(outcome, Outcome::Done(_)) {
                     collector.sink().go_back(before);
                     told.retain(|event| !matches!(event, Event::Trace(_)));
                 }
-                tried.push(Tried { task, outcome, events: told });
+                tried.push(Tried { path, outcome, events: told });
             }
             collector.swap_names(&mut names);
         }
-        let Recorder { buffer, chunks, items, chunking, hashing, tools, .. } = recorder;
+        let Recorder { buffer, chunks, items, entries, chunking, hashing, tools, .. } = recorder;
         tools.names = names;
         let (left, buffer) = (tasks.collect(), Arc::new(buffer));
-        FilesDone { number, tried, left, buffer, chunks, items, chunking, hashing }
+        FilesDone { number, tried, left, buffer, chunks, items, entries, chunking, hashing }
     }
 }
 
@@ -170,6 +152,7 @@ struct Recorder<'r, 's, 't> {
     used: usize,
     chunks: Vec<(ChunkId, Range<usize>)>,
     items: Vec<u8>,
+    entries: Vec<u8>,
     /// Stands for the path that was looked up last.
     path: PathHash,
     is_unfit: bool,
@@ -287,8 +270,8 @@ impl Sink for Recorder<'_, '_, '_> {
             Found::Unchanged(file) => {
                 let content = Arc::new(file.content(now()));
                 if file.differs(state) {
-                    let content = Arc::clone(&content);
-                    self.events.push(Event::Trace(Trace::Differs { path: self.path, state: *state, content }));
+                    let memory = Memory::of_unread(self.path, state, &content, &mut self.entries);
+                    self.events.push(Event::Trace(Trace::Memorize(memory)));
                 }
                 Known::Unchanged(content)
             }
@@ -297,9 +280,13 @@ impl Sink for Recorder<'_, '_, '_> {
 
     fn memorize(&mut self, _path: &[u8], state: &FileState, content: &Arc<Content>, is_read_only: bool) {
         if self.shared.known.is_used() {
-            let (path, state, content) = (self.path, *state, Arc::clone(content));
-            self.events.push(Event::Trace(Trace::Memorize { path, state, content, is_read_only }));
+            let memory = Memory::of_read(self.path, state, content, is_read_only, &mut self.entries);
+            self.events.push(Event::Trace(Trace::Memorize(memory)));
         }
+    }
+
+    fn refuses(&mut self) -> bool {
+        std::mem::take(&mut self.is_unfit)
     }
 
     fn item(&mut self, mut item: Item, content: Option<Arc<Content>>) -> Result<(), Failure> {

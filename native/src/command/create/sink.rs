@@ -1,7 +1,7 @@
 //! Where `create` puts what the walk finds: chunks and items of the new archive.
 
 use super::recorder::{FilesDone, FilesJob, MAX_JOB_BYTES, Trace};
-use super::work::{CutDone, Done, HashDone, Job};
+use super::work::{Done, HashDone, Job, SegmentDone};
 use crate::app::App;
 use crate::backup::{Fault, Known, Part, Sink, Task, Tried};
 use crate::crew::Crew;
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::archive_report::ArchiveReport;
 use crate::output::format::digest::Digest;
-use crate::repository::files_cache::{Content, FilesCache, Found, KnownFiles};
+use crate::repository::files_cache::{Content, FilesCache, Found, KnownFiles, Memory};
 use crate::repository::session::{Held, Session};
 use crate::repository::writing::Writer;
 use portaborg_core::chunk::Chunker;
@@ -29,6 +29,8 @@ use std::time::{Duration, Instant};
 const INDEX_INTERVAL: Duration = Duration::from_secs(600);
 /// So many buffers are kept to be used again.
 const SPARE_BUFFERS: usize = 8;
+/// And so many for parts of large files.
+const SPARE_BLOCKS: usize = 4;
 
 /// Makes one archive, with a crew that reads, hashes, compresses, seals and stores. Everything that must be in order is done
 /// here, on the caller's thread.
@@ -39,22 +41,28 @@ pub struct ArchiveSink<'a, 's, 'c> {
     pub(super) chunker: Chunker,
     /// What workers found, until it is its turn.
     pub(super) hashed: HashMap<u64, HashDone>,
-    pub(super) cut_done: Option<CutDone>,
+    pub(super) segments: HashMap<u64, SegmentDone>,
     archive: &'a mut ArchiveWriter,
     files: &'a mut FilesCache,
-    app: &'a App,
+    pub(super) app: &'a App,
     session: &'s Session,
-    held: &'a mut Held<'s>,
+    pub(super) held: &'a mut Held<'s>,
     digests: &'a [Digest],
     /// The jobs of small files that were begun, in order.
     begun: VecDeque<u64>,
     files_done: HashMap<u64, FilesDone>,
     /// The items of the files whose turn it is.
     items: Vec<u8>,
+    /// Under which number the files cache has their entries.
+    entries: usize,
     /// Buffers that may be used again when nobody else has them.
     buffers: Vec<Arc<Vec<u8>>>,
+    /// The same for parts of large files.
+    blocks: Vec<Arc<Vec<u8>>>,
     numbers: u64,
-    window_bytes: usize,
+    /// How many read at once.
+    pub(super) readers: usize,
+    pub(super) window_bytes: usize,
     max_begun: usize,
     index_saved: Instant,
 }
@@ -83,21 +91,28 @@ pub struct Parts<'a, 's, 'c> {
     pub crew: &'a mut Crew<'c, Job, Done>,
     /// How much may be in flight.
     pub tuning: &'a Tuning,
+    /// How many may read at once; as many as there are workers, if nothing is said.
+    pub readers: Option<usize>,
 }
 
 impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
     /// Without an item yet. The writer is lent until [`finish`](ArchiveSink::finish).
     pub fn new(parts: Parts<'a, 's, 'c>) -> Self {
-        let Parts { app, session, held, writer, archive, files, report, chunker, digests, crew, tuning } = parts;
+        let Parts { app, session, held, writer, archive, files, report, chunker, digests, crew, tuning, readers } =
+            parts;
         writer.lend(true);
-        let max_begun = tuning.create_jobs(crew.width(), MAX_JOB_BYTES);
+        // A job that is begun need not be the one that is worked on, but who wants one reader wants no other.
+        let max_begun = tuning.create_jobs(crew.width(), MAX_JOB_BYTES).min(readers.unwrap_or(usize::MAX));
+        let readers = readers.unwrap_or(usize::MAX).min(crew.width());
         ArchiveSink {
             writer,
             crew,
             report,
             chunker,
             hashed: HashMap::new(),
-            cut_done: None,
+            segments: HashMap::new(),
+            blocks: Vec::new(),
+            readers,
             archive,
             files,
             app,
@@ -107,6 +122,7 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
             begun: VecDeque::new(),
             files_done: HashMap::new(),
             items: Vec::new(),
+            entries: 0,
             buffers: Vec::new(),
             numbers: 0,
             window_bytes: tuning.create_bytes,
@@ -121,7 +137,6 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
             let ended = now(self.archive.end_items(self.writer));
             ended.map_err(|error| self.failure(error))
         });
-        self.writer.close_pack();
         let settled = self.settle();
         // Results that nobody waits for any more.
         while self.crew.next().is_some() {}
@@ -131,6 +146,12 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
 
     /// Waits until all that was added is stored.
     fn settle(&mut self) -> Result<(), Failure> {
+        self.wait_for_writer()?;
+        self.writer.close_pack();
+        self.wait_for_writer()
+    }
+
+    fn wait_for_writer(&mut self) -> Result<(), Failure> {
         self.give_writers_jobs();
         while !self.writer.is_settled() {
             self.receive()?;
@@ -143,7 +164,6 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
         interrupt::check()?;
         self.held.refresh(self.app)?;
         if self.index_saved.elapsed() >= INDEX_INTERVAL {
-            self.writer.close_pack();
             self.settle()?;
             self.writer.lend(false);
             let saved = now(self.writer.save_index());
@@ -171,7 +191,7 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
     pub(super) fn received(&mut self, done: Done) -> Result<(), Failure> {
         match done {
             Done::Files(done) => drop(self.files_done.insert(done.number, done)),
-            Done::Cut(done) => self.cut_done = Some(done),
+            Done::Segment(done) => drop(self.segments.insert(done.number, done)),
             Done::Hash(done) => drop(self.hashed.insert(done.number, done)),
             Done::Write(done) => {
                 self.writer.done(done).map_err(|error| self.failure(error))?;
@@ -194,9 +214,19 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
     }
 
     fn spare_buffer(&mut self) -> Vec<u8> {
-        let free = self.buffers.iter_mut().position(|buffer| Arc::get_mut(buffer).is_some());
-        let buffer = free.map(|at| self.buffers.swap_remove(at));
-        buffer.and_then(Arc::into_inner).unwrap_or_default()
+        spare(&mut self.buffers)
+    }
+
+    /// A buffer for a part of a large file.
+    pub(super) fn spare_block(&mut self) -> Vec<u8> {
+        spare(&mut self.blocks)
+    }
+
+    /// Keeps such a buffer to be used again.
+    pub(super) fn keep_block(&mut self, block: &Arc<Vec<u8>>) {
+        if self.blocks.len() < SPARE_BLOCKS {
+            self.blocks.push(Arc::clone(block));
+        }
     }
 
     /// Adds the chunks of files that a worker has read.
@@ -211,6 +241,11 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
             self.buffers.push(buffer);
         }
         self.give_writers_jobs();
+    }
+
+    fn remember(&mut self, entry: Vec<u8>, memory: Memory) {
+        let number = self.files.take_encoded(entry);
+        self.files.remember(number, memory);
     }
 
     fn add_item(&mut self, place: Range<usize>) -> Result<(), Failure> {
@@ -257,14 +292,18 @@ impl Sink for ArchiveSink<'_, '_, '_> {
             Found::Unchanged(file) => (Arc::new(file.content(now)), file.differs(state)),
         };
         if differs {
-            self.files.remember_changed(path, state, Arc::clone(&content));
+            let mut entry = Vec::new();
+            let memory = Memory::of_unread(path, state, &content, &mut entry);
+            self.remember(entry, memory);
         }
         Known::Unchanged(content)
     }
 
     fn memorize(&mut self, path: &[u8], state: &FileState, content: &Arc<Content>, is_read_only: bool) {
+        let mut entry = Vec::new();
         let path = KnownFiles::path_hash(&self.session.keys, path);
-        self.files.remember(path, state, Arc::clone(content), is_read_only);
+        let memory = Memory::of_read(path, state, content, is_read_only, &mut entry);
+        self.remember(entry, memory);
     }
 
     fn item(&mut self, mut item: Item, content: Option<Arc<Content>>) -> Result<(), Failure> {
@@ -309,7 +348,7 @@ impl Sink for ArchiveSink<'_, '_, '_> {
                 None => self.receive()?,
             }
         };
-        let FilesDone { tried, left, buffer, chunks, items, chunking, hashing, .. } = done;
+        let FilesDone { tried, left, buffer, chunks, items, entries, chunking, hashing, .. } = done;
         if !left.is_empty() {
             let number = self.give_files(left);
             self.begun.push_front(number);
@@ -317,24 +356,29 @@ impl Sink for ArchiveSink<'_, '_, '_> {
         self.report.chunked(chunking);
         self.report.hashed(hashing);
         self.items = items;
+        self.entries = self.files.take_encoded(entries);
         self.add_chunks(buffer, chunks);
         Ok(tried)
     }
 
-    fn take_in(&mut self, task: &Task, trace: Trace) -> Result<(), Failure> {
+    fn take_in(&mut self, path: &[u8], trace: Trace) -> Result<(), Failure> {
         match trace {
-            Trace::Memorize { path, state, content, is_read_only } => {
-                self.files.remember(path, &state, content, is_read_only);
-            }
-            Trace::Differs { path, state, content } => self.files.remember_changed(path, &state, content),
+            Trace::Memorize(memory) => self.files.remember(self.entries, memory),
             Trace::Item { place, size } => {
                 self.report.file(size);
-                self.report.progress(&task.path);
+                self.report.progress(path);
                 self.add_item(place)?;
             }
         }
         Ok(())
     }
+}
+
+/// One of these buffers, if nobody else has it.
+fn spare(buffers: &mut Vec<Arc<Vec<u8>>>) -> Vec<u8> {
+    let free = buffers.iter_mut().position(|buffer| Arc::get_mut(buffer).is_some());
+    let buffer = free.map(|at| buffers.swap_remove(at));
+    buffer.and_then(Arc::into_inner).unwrap_or_default()
 }
 
 /// Completes an item by what is known of its content, and gives the content's length in bytes.

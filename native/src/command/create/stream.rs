@@ -3,10 +3,11 @@
 use super::cut::{self, Block};
 use super::recorder::MAX_FILE_BYTES;
 use super::sink::ArchiveSink;
-use super::work::{CutJob, HashJob, Job};
+use super::work::{FilePart, HashJob, Job, SegmentJob};
 use crate::backup::{Cause, Fault, Input};
 use crate::failure::Failure;
 use crate::output::format::digest::{Digest, Hasher};
+use portaborg_core::chunk::Candidates;
 use portaborg_core::item::ChunkEntry;
 use portaborg_core::object::ObjectType;
 use rustix::io::Errno;
@@ -16,21 +17,28 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// How much of a large file one worker reads, in bytes. What is left of it behind the last cut is copied to the next part: a
+/// megabyte or two.
+const PART_BYTES: usize = 8 << 20;
+/// The buffer for a file that seems to be empty, in bytes.
+const SMALL_ROOM: usize = 64 << 10;
+
 /// A content on its way.
 struct Stream {
     /// The part that was cut last.
     block: Block,
-    /// How much is cut, and how much is read, in bytes.
+    /// How much is cut, and how much is read or being read, in bytes.
     offset: u64,
     position: u64,
     /// How long buffers are.
     block_bytes: usize,
     /// A file that workers read.
     file: Option<Arc<OwnedFd>>,
-    /// How much is left of a file, by what it was like when it was opened.
+    /// How long a file was when it was opened.
     size: Option<u64>,
-    /// Whether a worker is cutting.
-    is_cutting: bool,
+    /// Parts that are being read.
+    reading: VecDeque<u64>,
+    candidates: Candidates,
     /// Chunks that are being hashed.
     hashing: VecDeque<(u64, Arc<Vec<u8>>, Range<usize>)>,
     /// Bytes in them.
@@ -42,7 +50,7 @@ impl ArchiveSink<'_, '_, '_> {
     pub(super) fn stream(
         &mut self,
         input: &mut dyn Input,
-        hashers: &mut Vec<(Digest, Hasher)>,
+        hashers: &mut [(Digest, Hasher)],
         chunks: &mut Vec<ChunkEntry>,
     ) -> Result<(), Fault> {
         let size = input.file().map(|(_, size)| size);
@@ -62,21 +70,27 @@ impl ArchiveSink<'_, '_, '_> {
             block_bytes,
             file,
             size,
-            is_cutting: false,
+            reading: VecDeque::new(),
+            candidates: Candidates::new(),
             hashing: VecDeque::new(),
             unhashed: 0,
         };
+        // What came too late for an input that failed.
+        self.hashed.clear();
+        self.segments.clear();
         loop {
             self.stay_alive()?;
-            if !stream.block.is_end && !stream.is_cutting && self.has_room_for(&stream) {
-                self.cut_on(&mut stream, input, hashers)?;
+            if let Some(number) = stream.reading.front()
+                && let Some(done) = self.segments.remove(number)
+            {
+                stream.reading.pop_front();
+                self.report.chunked(done.time);
+                let block = self.cut_part(&mut stream, done.part?)?;
+                self.take_block(&mut stream, block, hashers);
                 continue;
             }
-            if let Some(done) = self.cut_done.take() {
-                stream.is_cutting = false;
-                self.report.chunked(done.time);
-                *hashers = done.hashers;
-                self.take_block(&mut stream, done.block?);
+            if self.reads_on(&stream) {
+                self.read_on(&mut stream, input, hashers)?;
                 continue;
             }
             while let Some((number, ..)) = stream.hashing.front()
@@ -95,54 +109,104 @@ impl ArchiveSink<'_, '_, '_> {
             if stream.block.is_end && stream.hashing.is_empty() {
                 return Ok(());
             }
-            self.receive()?;
+            // Chunks that were there already have made room without anybody's help.
+            if !self.reads_on(&stream) {
+                self.receive()?;
+            }
         }
     }
 
-    fn has_room_for(&self, stream: &Stream) -> bool {
-        stream.unhashed <= stream.block_bytes / 2 && self.writer.has_room(2 * stream.block_bytes)
+    /// Whether it is time to read another part.
+    fn reads_on(&self, stream: &Stream) -> bool {
+        let is_enough = match stream.file {
+            // Behind its end there may be more than there was, but only the last part tells.
+            Some(_) => {
+                let is_behind = stream.size.is_some_and(|size| stream.position > size);
+                stream.reading.len() >= if is_behind { 1 } else { self.readers }
+            }
+            None => false,
+        };
+        !stream.block.is_end
+            && !is_enough
+            && stream.unhashed + stream.reading.len() * PART_BYTES < self.window_bytes
+            && self.writer.has_room(self.window_bytes)
     }
 
-    /// Cuts the next part, or has it cut.
-    fn cut_on(
+    /// Reads and cuts the next part, or has it read.
+    fn read_on(
         &mut self,
         stream: &mut Stream,
         input: &mut dyn Input,
-        hashers: &mut Vec<(Digest, Hasher)>,
+        hashers: &mut [(Digest, Hasher)],
     ) -> Result<(), Fault> {
-        let rest = stream.block.rest.clone();
-        let carry = (Arc::clone(&stream.block.buffer), rest);
+        if let Some(file) = &stream.file {
+            let (file, start, len) = (Arc::clone(file), stream.position, PART_BYTES);
+            let (number, buffer) = (self.next_number(), self.spare_block());
+            let context = self.chunker.scan().map_or(0, |scan| scan.context_bytes());
+            let reserve = self.chunker.max_size().max(context);
+            stream.reading.push_back(number);
+            stream.position += len as u64;
+            self.crew.give(Job::Segment(SegmentJob { number, file, start, len, buffer, reserve }));
+            return Ok(());
+        }
+        let carry = Arc::clone(&stream.block.buffer);
+        let carry = &carry[stream.block.rest.clone()];
         // Small files have small buffers, in which their end shows.
-        let left = stream.size.map(|size| size.saturating_sub(stream.position));
-        let room = match left {
+        let room = match stream.size.map(|size| size.saturating_sub(stream.position)) {
             Some(0) if stream.position == 0 => SMALL_ROOM,
             Some(left) if left > 0 => {
                 let left = usize::try_from(left).unwrap_or(usize::MAX);
-                left.saturating_add(carry.1.len() + 1).min(stream.block_bytes)
+                left.saturating_add(carry.len() + 1).min(stream.block_bytes)
             }
             _ => stream.block_bytes,
         };
-        if let Some(file) = &stream.file {
-            let file = Arc::clone(file);
-            let hashers = std::mem::take(hashers);
-            let (position, offset) = (stream.position, stream.offset);
-            stream.is_cutting = true;
-            self.crew.give(Job::Cut(CutJob { file, position, offset, carry, room, hashers }));
-            return Ok(());
-        }
         let began = Instant::now();
-        let (carried, rest) = carry;
-        let mut read = |buffer: &mut [u8]| input.read(buffer);
-        let block = cut::block(&mut self.chunker, stream.offset, &carried[rest], room, &mut read);
+        // A pipe may be slow.
+        let (app, held) = (self.app, &mut *self.held);
+        let mut read = |buffer: &mut [u8]| {
+            held.refresh(app)?;
+            input.read(buffer)
+        };
+        let block = cut::block(&mut self.chunker, stream.offset, carry, room, &mut read);
         self.report.chunked(began.elapsed());
         let block = block?;
-        block.digest(hashers);
-        self.take_block(stream, block);
+        stream.position += (block.rest.end - carry.len()) as u64;
+        self.take_block(stream, block, hashers);
         Ok(())
     }
 
+    /// Cuts a part that a worker has read.
+    fn cut_part(&mut self, stream: &mut Stream, part: FilePart) -> Result<Block, Fault> {
+        let FilePart { mut buffer, reserve, len, segment } = part;
+        let carry = &stream.block.buffer[stream.block.rest.clone()];
+        let start = reserve - carry.len();
+        buffer[start..reserve].copy_from_slice(carry);
+        let end = reserve + len;
+        let is_end = len < PART_BYTES;
+        let offset = stream.offset;
+        let (chunks, rest) = match (self.chunker.scan(), segment) {
+            (Some(scan), Some(segment)) => {
+                stream.candidates.add(segment);
+                let max_size = self.chunker.max_size();
+                cut::all(&buffer, start..end, is_end, max_size, |from, ahead| {
+                    Ok(stream.candidates.cut(scan, offset + (from - start) as u64, ahead))
+                })
+            }
+            _ => {
+                let chunker = &mut self.chunker;
+                cut::all(&buffer, start..end, is_end, chunker.max_size(), |from, ahead| {
+                    cut::one(chunker, offset + (from - start) as u64, ahead)
+                })
+            }
+        }?;
+        let buffer = Arc::new(buffer);
+        self.keep_block(&buffer);
+        Ok(Block { buffer, start, chunks, rest, is_end })
+    }
+
     /// Has chunks hashed.
-    fn take_block(&mut self, stream: &mut Stream, block: Block) {
+    fn take_block(&mut self, stream: &mut Stream, block: Block, hashers: &mut [(Digest, Hasher)]) {
+        block.digest(hashers);
         for range in &block.chunks {
             let number = self.next_number();
             let (buffer, range) = (Arc::clone(&block.buffer), range.clone());
@@ -150,7 +214,6 @@ impl ArchiveSink<'_, '_, '_> {
             stream.hashing.push_back((number, Arc::clone(&buffer), range.clone()));
             self.crew.give(Job::Hash(HashJob { number, buffer, range }));
         }
-        stream.position += block.read as u64;
         stream.offset += block.cut_bytes() as u64;
         stream.block = block;
     }
@@ -161,6 +224,3 @@ impl ArchiveSink<'_, '_, '_> {
         self.received(done)
     }
 }
-
-/// The buffer for a file that seems to be empty, in bytes.
-const SMALL_ROOM: usize = 64 << 10;

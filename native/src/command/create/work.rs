@@ -1,14 +1,13 @@
 //! What workers do while an archive is made.
 
-use super::cut::{self, Block};
 use super::recorder::{FilesDone, FilesJob};
 use super::zeros::Zeros;
 use crate::backup::{Fault, Selection, read};
 use crate::filesystem::names::Names;
-use crate::output::format::digest::{Digest, Hasher};
+use crate::output::format::digest::Digest;
 use crate::repository::files_cache::KnownFiles;
 use crate::repository::session::Session;
-use portaborg_core::chunk::{Chunker, ChunkerParams};
+use portaborg_core::chunk::{Chunker, ChunkerParams, Segment};
 use portaborg_core::id::ChunkId;
 use portaborg_core::object::ObjectWriter;
 use portaborg_core::repo::{WriteDone, WriteJob};
@@ -50,8 +49,8 @@ pub struct Tools<'a> {
 pub enum Job {
     /// Reads small files.
     Files(FilesJob),
-    /// Reads and cuts a part of a large file.
-    Cut(CutJob),
+    /// Reads a part of a large file.
+    Segment(SegmentJob),
     /// Finds the id of a chunk.
     Hash(HashJob),
     /// Compresses, seals or stores.
@@ -62,38 +61,51 @@ pub enum Job {
 pub enum Done {
     /// Of small files.
     Files(FilesDone),
-    /// Of a part of a large file.
-    Cut(CutDone),
+    /// A part of a large file.
+    Segment(SegmentDone),
     /// The id of a chunk.
     Hash(HashDone),
     /// What the writer takes back.
     Write(WriteDone),
 }
 
-/// The next part of a large file. Parts are cut one after another, since where one ends is known when it is cut.
-pub struct CutJob {
+/// A part of a large file. Parts are read in any order, and at once.
+pub struct SegmentJob {
+    /// What puts parts in order again.
+    pub number: u64,
     /// The file.
     pub file: Arc<OwnedFd>,
-    /// Where to read on, in bytes from the beginning.
-    pub position: u64,
-    /// How much of it is cut already.
-    pub offset: u64,
-    /// What was read and not cut.
-    pub carry: (Arc<Vec<u8>>, Range<usize>),
-    /// How long the buffer is to be.
-    pub room: usize,
-    /// Digests so far.
-    pub hashers: Vec<(Digest, Hasher)>,
+    /// Where the part begins, in bytes.
+    pub start: u64,
+    /// How long it is; the file may end before.
+    pub len: usize,
+    /// A buffer to be used again; whatever is in it.
+    pub buffer: Vec<u8>,
+    /// So much of the buffer stays free before the part, for what is left of the one before: as much as the longest chunk
+    /// has, and as is needed to search the part.
+    pub reserve: usize,
 }
 
-/// What came of a [`CutJob`].
-pub struct CutDone {
-    /// The chunks.
-    pub block: Result<Block, Fault>,
-    /// Digests so far.
-    pub hashers: Vec<(Digest, Hasher)>,
+/// What came of a [`SegmentJob`].
+pub struct SegmentDone {
+    /// The job's number.
+    pub number: u64,
+    /// The part, if it could be read.
+    pub part: Result<FilePart, Fault>,
     /// What it took.
     pub time: Duration,
+}
+
+/// A part of a file.
+pub struct FilePart {
+    /// It lies here behind the reserve.
+    pub buffer: Vec<u8>,
+    /// How much of the buffer is free before it.
+    pub reserve: usize,
+    /// How long it is, in bytes.
+    pub len: usize,
+    /// Where it may be cut, if the chunker can tell for a part.
+    pub segment: Option<Segment>,
 }
 
 /// A chunk of a large content.
@@ -132,27 +144,41 @@ impl<'a> Shared<'a> {
     pub fn run(&self, tools: &mut Tools<'_>, job: Job) -> Done {
         match job {
             Job::Files(job) => Done::Files(job.run(self, tools)),
-            Job::Cut(job) => Done::Cut(job.run(tools)),
+            Job::Segment(job) => Done::Segment(job.run(tools)),
             Job::Hash(job) => Done::Hash(job.run(self, tools)),
             Job::Write(job) => Done::Write(now(job.run(&mut tools.objects, &self.session.repository.store))),
         }
     }
 }
 
-impl CutJob {
-    fn run(self, tools: &mut Tools<'_>) -> CutDone {
-        let CutJob { file, mut position, offset, carry: (carried, rest), room, mut hashers } = self;
-        let began = Instant::now();
-        let mut read = |buffer: &mut [u8]| {
-            let count = read::read_on(|| pread(file.as_fd(), &mut *buffer, position))?;
-            position += count as u64;
-            Ok(count)
-        };
-        let block = cut::block(&mut tools.chunker, offset, &carried[rest], room, &mut read);
-        if let Ok(block) = &block {
-            block.digest(&mut hashers);
+impl SegmentJob {
+    fn run(self, tools: &Tools<'_>) -> SegmentDone {
+        let (began, number) = (Instant::now(), self.number);
+        let part = self.read(tools);
+        SegmentDone { number, part, time: began.elapsed() }
+    }
+
+    fn read(self, tools: &Tools<'_>) -> Result<FilePart, Fault> {
+        let SegmentJob { file, start, len, mut buffer, reserve, .. } = self;
+        if buffer.len() != reserve + len {
+            // New memory is zero, and the reserve is seldom touched.
+            buffer = vec![0; reserve + len];
         }
-        CutDone { block, hashers, time: began.elapsed() }
+        let scan = tools.chunker.scan();
+        // A part is searched with what comes before it.
+        let context = scan.map_or(0, |scan| scan.context_bytes());
+        let context = usize::try_from(start).map_or(context, |start| start.min(context));
+        let begin = reserve - context;
+        let mut end = begin;
+        while end < buffer.len() {
+            let position = start - context as u64 + (end - begin) as u64;
+            match read::read_on(|| pread(file.as_fd(), &mut buffer[end..], position))? {
+                0 => break,
+                count => end += count,
+            }
+        }
+        let segment = scan.filter(|_| end >= reserve).map(|scan| scan.segment(start, &buffer[begin..end]));
+        Ok(FilePart { buffer, reserve, len: end.saturating_sub(reserve), segment })
     }
 }
 

@@ -1,0 +1,7 @@
+//! Reading ahead: many chunks in flight, given out strictly in order (the pipelines of `extract`, `check` and `list`).
+
+mod fetch;
+mod window;
+
+pub use fetch::{Fetch, Opened, Stored, Unpacked};
+pub use window::{Plain, Purpose, ReadAhead, Want, Window};
