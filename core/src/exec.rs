@@ -1,5 +1,7 @@
 //! The door to threads: how much may run at once, and how work is split; never what the work is.
 
+use crate::tuning::Help;
+
 /// Threads that may help with one piece of work.
 pub trait Exec: Sync {
     /// How many threads have nothing to do, besides the one that asks. [`Tuning`](crate::tuning::Tuning) decides by it.
@@ -35,6 +37,23 @@ impl Rayon {
     /// While so many of its threads are idle: rayon doesn't tell.
     pub fn new(idle: usize) -> Self {
         Rayon { idle }
+    }
+}
+
+/// The threads that this crate can have: rayon's if it has its feature `rayon`, else none but the caller's.
+#[cfg(feature = "rayon")]
+pub type Threads = Rayon;
+/// The threads that this crate can have: rayon's if it has its feature `rayon`, else none but the caller's.
+#[cfg(not(feature = "rayon"))]
+pub type Threads = Serial;
+
+impl Help {
+    /// Who helps.
+    pub fn exec(&self) -> Threads {
+        #[cfg(feature = "rayon")]
+        return Rayon::new(self.idle);
+        #[cfg(not(feature = "rayon"))]
+        return Serial;
     }
 }
 

@@ -13,6 +13,7 @@ use crate::crypto::{EnvelopeError, Keys, Sessions};
 use crate::id::ChunkId;
 use crate::limits::MAX_DATA_SIZE;
 use crate::msgpack::{MsgpackError, Reader};
+use crate::tuning::Help;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -195,12 +196,20 @@ pub struct Opener<'k> {
     engine: &'k dyn Engine,
     sessions: Sessions,
     scratch: Scratch,
+    help: Help,
 }
 
 impl<'k> Opener<'k> {
     /// With nothing ready yet.
     pub fn new(keys: &'k Keys, engine: &'k dyn Engine) -> Self {
-        Opener { keys, spare: Spare::default(), engine, sessions: Sessions::new(), scratch: Scratch::default() }
+        let (spare, sessions, scratch) = (Spare::default(), Sessions::new(), Scratch::default());
+        Opener { keys, spare, engine, sessions, scratch, help: Help::NONE }
+    }
+
+    /// From now on other threads may do so much.
+    pub fn set_help(&mut self, help: Help) {
+        self.sessions.set_help(help);
+        self.help = help;
     }
 
     /// The sessions met so far, for store objects.
@@ -276,7 +285,8 @@ impl<'k> Opener<'k> {
 
     /// Requires that `plaintext` is what `id` stands for. Keys that can't verify accept anything.
     pub fn assert_id(&self, id: ChunkId, plaintext: &[u8]) -> Result<(), ObjectError> {
-        if !self.keys.verifies() || self.keys.chunk_id(plaintext) == id { Ok(()) } else { Err(ObjectError::Id) }
+        let found = || self.keys.chunk_id_on(plaintext, &self.help.tuning, &self.help.exec());
+        if !self.keys.verifies() || found() == id { Ok(()) } else { Err(ObjectError::Id) }
     }
 }
 

@@ -61,7 +61,7 @@ pub struct Tuning {
 }
 
 /// What one piece of work may have besides the thread that does it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Help {
     /// By which it is decided.
     pub tuning: Tuning,

@@ -3,7 +3,8 @@
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 /// Hands out jobs to workers. Results come in the order in which jobs end; a job carries what puts them in order again.
@@ -21,6 +22,8 @@ enum Hands<'c, J, T> {
     Threads {
         jobs: Sender<J>,
         results: Receiver<thread::Result<T>>,
+        /// Jobs that are waiting or being worked on.
+        undone: Arc<AtomicUsize>,
     },
 }
 
@@ -30,7 +33,8 @@ impl<J, T> Crew<'_, J, T> {
         self.in_flight += 1;
         match &mut self.hands {
             Hands::Own(_, queue) => queue.push_back(job),
-            Hands::Threads { jobs, .. } => {
+            Hands::Threads { jobs, undone, .. } => {
+                undone.fetch_add(1, Ordering::Relaxed);
                 let sent = jobs.send(job);
                 assert!(sent.is_ok(), "workers stay until the crew is gone");
             }
@@ -85,44 +89,49 @@ fn done<T>(result: thread::Result<T>) -> T {
     result.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Runs `drive` with a crew of `width` workers, each with tools of its own, which do `work`. With a width of 0 or 1 there is
-/// no thread but the caller's.
+/// Runs `drive` with a crew of `width` workers, each with tools of its own, which do `work`; that is told how many workers have
+/// nothing to do. With a width of 0 or 1 there is no thread but the caller's.
 ///
 /// When `drive` has returned, jobs that nobody began are dropped.
 pub fn with_crew<J: Send, T: Send, Tools, R>(
     width: usize,
     tools: impl Fn() -> Tools + Sync,
-    work: impl Fn(&mut Tools, J) -> T + Sync,
+    work: impl Fn(&mut Tools, J, usize) -> T + Sync,
     drive: impl FnOnce(&mut Crew<'_, J, T>) -> R,
 ) -> R {
     if width <= 1 {
         let mut tools = tools();
-        let mut work = |job| work(&mut tools, job);
+        let mut work = |job| work(&mut tools, job, 0);
         let hands = Hands::Own(&mut work, Default::default());
         return drive(&mut Crew { hands, width: 1, in_flight: 0 });
     }
     let (jobs, queue) = unbounded::<J>();
     let (finished, results) = unbounded();
     let is_over = AtomicBool::new(false);
+    let undone = Arc::new(AtomicUsize::new(0));
     thread::scope(|scope| {
         for _ in 0..width {
             let (queue, finished) = (queue.clone(), finished.clone());
-            let (tools, work, is_over) = (&tools, &work, &is_over);
+            let (tools, work, is_over, undone) = (&tools, &work, &is_over, &*undone);
             scope.spawn(move || {
                 let mut tools = tools();
                 for job in queue {
                     if is_over.load(Ordering::Relaxed) {
                         continue;
                     }
+                    // This job is one of them.
+                    let idle = width.saturating_sub(undone.load(Ordering::Relaxed));
                     let result: Result<T, Box<dyn Any + Send>> =
-                        catch_unwind(AssertUnwindSafe(|| work(&mut tools, job)));
+                        catch_unwind(AssertUnwindSafe(|| work(&mut tools, job, idle)));
+                    undone.fetch_sub(1, Ordering::Relaxed);
                     let _nobody_wants_it = finished.send(result);
                 }
             });
         }
         // Also if `drive` panics: else the workers would do all that is queued first.
         let _end = End(&is_over);
-        drive(&mut Crew { hands: Hands::Threads { jobs, results }, width, in_flight: 0 })
+        let hands = Hands::Threads { jobs, results, undone: Arc::clone(&undone) };
+        drive(&mut Crew { hands, width, in_flight: 0 })
     })
 }
 
@@ -138,7 +147,6 @@ impl Drop for End<'_> {
 mod tests {
     use super::*;
     use std::sync::Barrier;
-    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn every_job_is_done_once_whatever_the_width() {
@@ -146,7 +154,7 @@ mod tests {
             let sum = with_crew(
                 width,
                 || 0u32,
-                |done, job: u64| {
+                |done, job: u64, _| {
                     *done += 1;
                     job * 2
                 },
@@ -168,7 +176,7 @@ mod tests {
     #[test]
     fn as_many_jobs_run_at_once_as_there_are_workers() {
         let meeting = Barrier::new(3);
-        let work = |_: &mut (), ()| meeting.wait().is_leader();
+        let work = |_: &mut (), (), _| meeting.wait().is_leader();
         with_crew(
             3,
             || (),
@@ -181,10 +189,36 @@ mod tests {
     }
 
     #[test]
+    fn work_is_told_how_many_workers_have_none() {
+        // Each waits for the others, so that what is known does not depend on luck.
+        let meeting = Barrier::new(2);
+        let work = |_: &mut (), meets: bool, idle| {
+            if meets {
+                meeting.wait();
+            }
+            idle
+        };
+        let idle = |width, jobs: &[bool]| {
+            let give = |crew: &mut Crew<'_, bool, usize>| {
+                jobs.iter().for_each(|&job| crew.give(job));
+                std::iter::from_fn(|| crew.next()).collect::<Vec<_>>()
+            };
+            with_crew(width, || (), work, give)
+        };
+        assert_eq!(idle(4, &[false]), [3]);
+        assert_eq!(idle(1, &[false]), [0]);
+        let mut two = idle(3, &[true, true]);
+        two.sort_unstable();
+        // The first one may begin before the second one is there.
+        assert!(two == [1, 1] || two == [1, 2], "{two:?}");
+        assert!(idle(2, &[true; 4]).into_iter().filter(|&idle| idle == 0).count() >= 3);
+    }
+
+    #[test]
     fn what_nobody_began_is_dropped_at_the_end() {
         let begun = AtomicUsize::new(0);
         let meeting = Barrier::new(2);
-        let work = |_: &mut (), first: bool| {
+        let work = |_: &mut (), first: bool, _| {
             begun.fetch_add(1, Ordering::Relaxed);
             if first {
                 meeting.wait();
@@ -210,7 +244,7 @@ mod tests {
         with_crew(
             2,
             || (),
-            |_, ()| panic!("the job's own words"),
+            |_, (), _| panic!("the job's own words"),
             |crew| {
                 crew.give(());
                 crew.next()

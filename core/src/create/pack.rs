@@ -6,6 +6,7 @@ use crate::index::ChunkIndex;
 use crate::limits::MAX_DATA_SIZE;
 use crate::name::Key;
 use crate::store::{StoreError, StoreMut};
+use crate::tuning::Help;
 use alloc::vec::Vec;
 
 /// When a pack is full: with this many bytes or more, or this many objects. It has at most one object more than it may.
@@ -108,9 +109,9 @@ impl Pack {
 
 impl PackJob {
     /// Stores the pack under the name that its content gives it. It is durable after the next [`StoreMut::sync`].
-    pub async fn store<S: StoreMut>(self, store: &S) -> StoredPack {
+    pub async fn store<S: StoreMut>(self, store: &S, help: Help) -> StoredPack {
         let PackJob(mut pack) = self;
-        let name = PackId::from(store_hash_of(&pack.pieces));
+        let name = PackId::from(store_hash_of(&pack.pieces, &help.tuning, &help.exec()));
         let written = store.write_pieces(&Key::Pack(name), &pack.pieces).await;
         if written.is_ok() {
             pack.pieces = Vec::new();

@@ -3,6 +3,7 @@
 use crate::exec::{Exec, Serial};
 use crate::id::StoreHash;
 use crate::tuning::Tuning;
+use alloc::vec::Vec;
 use blake3::Hasher;
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, left_subtree_len, merge_subtrees_non_root, merge_subtrees_root};
 use core::ops::Range;
@@ -66,7 +67,7 @@ pub fn store_hash(stored: &[u8]) -> StoreHash {
 
 /// The same with the help of other threads, where that pays.
 pub fn store_hash_on(stored: &[u8], tuning: &Tuning, exec: &impl Exec) -> StoreHash {
-    StoreHash(Tree { mode: Mode::Hash, parts: &[stored] }.hash(tuning, exec))
+    store_hash_of(&[stored], tuning, exec)
 }
 
 /// BLAKE3's tree over `parts`, one after another: its two halves can be hashed apart, and so can theirs.
@@ -120,12 +121,9 @@ impl Tree<'_> {
 }
 
 /// The same for bytes that lie in several pieces.
-pub fn store_hash_of<P: AsRef<[u8]>>(pieces: &[P]) -> StoreHash {
-    let mut hasher = blake3::Hasher::new();
-    for piece in pieces {
-        hasher.update(piece.as_ref());
-    }
-    StoreHash(hasher.finalize().into())
+pub fn store_hash_of<P: AsRef<[u8]>>(pieces: &[P], tuning: &Tuning, exec: &impl Exec) -> StoreHash {
+    let parts: Vec<&[u8]> = pieces.iter().map(AsRef::as_ref).collect();
+    StoreHash(Tree { mode: Mode::Hash, parts: &parts }.hash(tuning, exec))
 }
 
 /// SHA-256 of `parts`, one after another: the rule by which keys derive from keys (repository layer, section 3.8).

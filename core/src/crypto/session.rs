@@ -4,16 +4,11 @@ use super::hash::IdHash;
 use super::keys::Keys;
 use super::ocb::Ocb;
 use super::suite::Cipher;
-#[cfg(feature = "rayon")]
-use crate::exec::Rayon;
-#[cfg(not(feature = "rayon"))]
-use crate::exec::Serial;
-use crate::tuning::Tuning;
+use crate::tuning::Help;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use chacha20poly1305::ChaCha20Poly1305;
 use chacha20poly1305::aead::{AeadInOut, KeyInit};
-
 use zeroize::Zeroizing;
 
 /// How many sessions stay ready: every run of a client has its own, and objects of one pack share a few.
@@ -26,8 +21,7 @@ pub type SessionId = [u8; 24];
 #[derive(Default)]
 pub struct Sessions {
     ready: Vec<(SessionId, SessionCipher)>,
-    tuning: Tuning,
-    idle: usize,
+    help: Help,
 }
 
 pub(super) enum SessionCipher {
@@ -41,19 +35,14 @@ impl Sessions {
         Self::default()
     }
 
-    /// From now on so many threads are idle, besides the worker's own. They help with tags where nothing is encrypted and
-    /// that pays, if this crate has its feature `rayon`.
-    pub fn set_idle(&mut self, tuning: &Tuning, idle: usize) {
-        (self.tuning, self.idle) = (*tuning, idle);
+    /// From now on other threads may do so much: they help with tags, where nothing is encrypted.
+    pub fn set_help(&mut self, help: Help) {
+        self.help = help;
     }
 
     /// The keyed hash that is a tag.
     pub(super) fn tag(&self, hash: IdHash, key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
-        #[cfg(feature = "rayon")]
-        let exec = Rayon::new(self.idle);
-        #[cfg(not(feature = "rayon"))]
-        let exec = Serial;
-        hash.mac_on(key, parts, &self.tuning, &exec)
+        hash.mac_on(key, parts, &self.help.tuning, &self.help.exec())
     }
 
     pub(super) fn get(&mut self, keys: &Keys, cipher: Cipher, id: &SessionId) -> &SessionCipher {

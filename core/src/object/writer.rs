@@ -75,8 +75,13 @@ impl<'k> ObjectWriter<'k> {
 
     /// From now on other threads may do so much.
     pub fn set_help(&mut self, help: Help) {
-        self.sessions.set_idle(&help.tuning, help.idle);
+        self.sessions.set_help(help);
         self.help = help;
+    }
+
+    /// What other threads may do.
+    pub fn help(&self) -> Help {
+        self.help
     }
 
     /// Compresses a chunk, seals it and appends the object to `out`, which stays as it was on an error.

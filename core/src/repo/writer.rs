@@ -55,7 +55,7 @@ impl WriteJob {
     pub async fn run<S: StoreMut>(self, objects: &mut ObjectWriter<'_>, store: &S) -> WriteDone {
         match self {
             WriteJob::Seal(job) => WriteDone::Sealed(job.run(objects)),
-            WriteJob::Pack(job) => WriteDone::Stored(job.store(store).await),
+            WriteJob::Pack(job) => WriteDone::Stored(job.store(store, objects.help()).await),
         }
     }
 }
@@ -222,7 +222,7 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
         debug_assert!(!self.is_lent, "whoever does the jobs brings them back first");
         self.packing.close();
         while let Some(job) = self.packing.next_pack() {
-            let stored = job.store(&self.reader.repository.store).await;
+            let stored = job.store(&self.reader.repository.store, self.objects.help()).await;
             self.packing.stored(stored, &mut self.reader.index, &mut self.unsaved)?;
         }
         Ok(())

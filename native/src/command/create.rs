@@ -296,9 +296,10 @@ impl<'a> Creation<'a> {
         let digests = options.digests.as_ref().map_or(&[][..], |digests| &digests.0);
         let selection = options.source.selection();
         let known = Arc::clone(files.known());
-        let shared = Shared { session, known, selection: &selection, reading: &reading, params: &params, digests };
+        let shared =
+            Shared { session, known, selection: &selection, reading: &reading, params: &params, digests, tuning };
         let mut archive = ArchiveWriter::new(&session.keys);
-        let work = |tools: &mut Tools<'_>, job| shared.run(tools, job);
+        let work = |tools: &mut Tools<'_>, job, idle| shared.run(tools, job, idle);
         let archived = with_crew(
             tuning.create_threads(),
             || shared.tools(),

@@ -11,7 +11,7 @@ use portaborg_core::item::Item;
 use portaborg_core::object::{ObjectType, Opener, Spare};
 use portaborg_core::repo::{Content, EncodedItems, ItemProblem, ItemStep, ItemStream, ReadError};
 use portaborg_core::store::{Piece, now};
-use portaborg_core::tuning::Tuning;
+use portaborg_core::tuning::{Help, Tuning};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -111,8 +111,11 @@ pub fn with_pipeline<W: Work, R>(
 ) -> R {
     let width = tuning.extract_threads();
     let tools = || (session.opener(), work.tools());
-    let labour = |(opener, tools): &mut (Opener<'_>, W::Tools), job| match job {
-        Job::Fetch(line, job) => Done::Fetched(line, fetch(&session.repository, opener, job)),
+    let labour = |(opener, tools): &mut (Opener<'_>, W::Tools), job, idle| match job {
+        Job::Fetch(line, job) => {
+            opener.set_help(Help { tuning: *tuning, idle });
+            Done::Fetched(line, fetch(&session.repository, opener, job))
+        }
         Job::Decode(number, items) => Done::Decoded(number, work.decode(tools, items)),
         Job::Work(job) => Done::Worked(work.work(tools, job, &mut opener.spare)),
     };

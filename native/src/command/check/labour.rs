@@ -10,9 +10,10 @@ use portaborg_core::check::{
 use portaborg_core::extract::{Fetch, ReadAhead, Unpacked};
 use portaborg_core::id::PackId;
 use portaborg_core::name::Key;
+use portaborg_core::object::Opener;
 use portaborg_core::store::{StoreError, now};
 use portaborg_core::time::Timestamp;
-use portaborg_core::tuning::Tuning;
+use portaborg_core::tuning::{Help, Tuning};
 use std::collections::HashMap;
 use std::iter;
 use std::ops::ControlFlow;
@@ -28,7 +29,7 @@ pub fn hash(
 ) -> Result<PackSummary, StoreError> {
     let store = &session.repository.store;
     let width = tuning.extract_threads();
-    let work = |(): &mut (), pack| (pack, now(is_intact(store, Key::Pack(pack))));
+    let work = |(): &mut (), pack, _| (pack, now(is_intact(store, Key::Pack(pack))));
     with_crew(
         width,
         || (),
@@ -67,7 +68,10 @@ pub fn verify(
     let ahead = tuning.look_ahead(width);
     let limits = ReadAhead { held_bytes: tuning.window_bytes as u64, read_bytes: READ_BYTES };
     let mut verification = Verification::new(reader, limits);
-    let work = |opener: &mut _, job| fetch(&session.repository, opener, job);
+    let work = |opener: &mut Opener<'_>, job, idle| {
+        opener.set_help(Help { tuning: *tuning, idle });
+        fetch(&session.repository, opener, job)
+    };
     with_crew(
         width,
         || session.opener(),

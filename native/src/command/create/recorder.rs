@@ -234,11 +234,12 @@ impl Sink for Recorder<'_, '_, '_> {
         }
         let cut = Instant::now();
         self.chunking += cut - began;
+        let help = self.tools.help();
         let mut from = start;
         for chunk in &mut chunks {
             let range = from..from + chunk.size as usize;
             from = range.end;
-            chunk.id = self.tools.zeros.chunk_id(&self.shared.session.keys, &self.buffer[range.clone()]);
+            chunk.id = self.tools.zeros.chunk_id(&self.shared.session.keys, &self.buffer[range.clone()], help);
             self.chunks.push((chunk.id, range));
         }
         self.hashing += cut.elapsed();

@@ -12,6 +12,7 @@ use portaborg_core::id::ChunkId;
 use portaborg_core::object::ObjectWriter;
 use portaborg_core::repo::{WriteDone, WriteJob};
 use portaborg_core::store::now;
+use portaborg_core::tuning::{Help, Tuning};
 use rustix::io::pread;
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
@@ -32,6 +33,8 @@ pub struct Shared<'a> {
     pub params: &'a ChunkerParams,
     /// Digests that are made of whole contents.
     pub digests: &'a [Digest],
+    /// When several threads work on one chunk or pack.
+    pub tuning: Tuning,
 }
 
 /// What each worker has for itself.
@@ -140,14 +143,22 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Does it.
-    pub fn run(&self, tools: &mut Tools<'_>, job: Job) -> Done {
+    /// Does it, while so many workers are idle.
+    pub fn run(&self, tools: &mut Tools<'_>, job: Job, idle: usize) -> Done {
+        tools.objects.set_help(Help { tuning: self.tuning, idle });
         match job {
             Job::Files(job) => Done::Files(job.run(self, tools)),
             Job::Segment(job) => Done::Segment(job.run(tools)),
             Job::Hash(job) => Done::Hash(job.run(self, tools)),
             Job::Write(job) => Done::Write(now(job.run(&mut tools.objects, &self.session.repository.store))),
         }
+    }
+}
+
+impl Tools<'_> {
+    /// What other threads may do.
+    pub fn help(&self) -> Help {
+        self.objects.help()
     }
 }
 
@@ -185,7 +196,8 @@ impl SegmentJob {
 impl HashJob {
     fn run(self, shared: &Shared<'_>, tools: &mut Tools<'_>) -> HashDone {
         let began = Instant::now();
-        let id = tools.zeros.chunk_id(&shared.session.keys, &self.buffer[self.range]);
+        let help = tools.help();
+        let id = tools.zeros.chunk_id(&shared.session.keys, &self.buffer[self.range], help);
         HashDone { number: self.number, id, time: began.elapsed() }
     }
 }
