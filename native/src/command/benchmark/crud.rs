@@ -176,7 +176,7 @@ mod tests {
         let matches = usage::command().try_get_matches_from(["borg", "version"]).unwrap();
         let app = App::new(cli::Cli::from_arg_matches(&matches).unwrap().common);
         let row = Row { sample: &SAMPLES[0], operation: &OPERATIONS[0], seconds: 8.6162 };
-        assert_eq!(row.text(&app), "C-Z-BIG        116.06 MB/s (10 * 100.00 MB all-zero files: 8.62s)");
+        assert_eq!(row.text(&app), "C-Z-BIG         116.06 MB/s (10 * 100.00 MB all-zero files: 8.62s)");
         let row = Row { sample: &TEST_SAMPLES[1], operation: &OPERATIONS[2], seconds: 0.38226105099965935 };
         assert_eq!(row.text(&app), "U-R-TEST          0.00 MB/s (1 * 1 B random files: 0.38s)");
         assert_eq!(
