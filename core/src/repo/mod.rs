@@ -33,7 +33,7 @@ pub use locks::{Blocker, LockError, LockRequest, LockStep, Locker, break_locks, 
 pub(crate) use open::exists;
 pub use open::{DefaultsError, Foreign, OpenError, Repository, read_whole};
 pub use reader::{ChunkReader, Content, ReadError};
-pub use rechunk::{RechunkError, rechunk};
+pub use rechunk::Rechunker;
 pub use unlock::{UnlockError, Unlocked, repository_keys, unlock};
 pub use walk::{PackWalk, Walked};
 pub use writer::{ChunkWriter, WriteDone, WriteError, WriteJob};

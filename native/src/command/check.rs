@@ -288,7 +288,7 @@ impl Check<'_, '_> {
     fn archive(
         &mut self,
         archive: &Archive,
-        pipeline: &mut Pipeline<'_, '_, '_, Decoding>,
+        pipeline: &mut Pipeline<'_, '_, Reader<'_>, Decoding>,
         missing: &mut MissingChunks,
     ) -> Result<bool, Failure> {
         let (app, id, name) = (self.app, archive.id(), shown_name(archive));
@@ -327,7 +327,7 @@ impl Check<'_, '_> {
         pipeline.begin(&meta.item_ptrs);
         'items: while let Some(next) = pipeline.next_items() {
             for item in next.unwrap_or_else(|problem| vec![Err(problem)]) {
-                if check.next(item, &pipeline.reader.index, &mut observe).is_break() {
+                if check.next(item, &pipeline.source.index, &mut observe).is_break() {
                     break 'items;
                 }
             }

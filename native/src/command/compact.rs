@@ -27,7 +27,7 @@ use portaborg_core::references::ArchiveReferences;
 use portaborg_core::repo::{ArchiveProblem, DEFAULT_PACK_BYTES, EncodedItems, ItemProblem, ReadError, forget_archive};
 use portaborg_core::select::Candidate;
 use portaborg_core::store::{BlockingStore, now};
-use portaborg_core::tuning::Tuning;
+use portaborg_core::tuning::{Help, Tuning};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::env;
@@ -118,7 +118,7 @@ impl Work for Referring {
         Ok(ItemReferences::of(&items))
     }
 
-    fn work(&self, (): &mut (), job: Infallible, _: &mut Spare) -> Infallible {
+    fn work(&self, (): &mut (), job: Infallible, _: Help, _: &mut Spare) -> Infallible {
         job
     }
 }

@@ -7,7 +7,6 @@ mod recorder;
 mod sink;
 mod stream;
 mod work;
-mod zeros;
 
 use crate::app::App;
 use crate::backup::{Collector, DryRun, Observer, Order, Walk};

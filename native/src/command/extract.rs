@@ -13,7 +13,7 @@ use crate::options::exclusions::{Exclusions, shown_path};
 use crate::output::log::{LIST, Level, Message};
 use crate::output::progress::{Label, Percent, Unit};
 use crate::output::stdout::write_content;
-use crate::repository::archives::{self, Archive};
+use crate::repository::archives::{self, Archive, Reader};
 use crate::repository::items::report;
 use crate::repository::pipeline::{Pipeline, with_pipeline};
 use crate::repository::session::{Held, Lock, Session};
@@ -149,7 +149,7 @@ enum Sink {
 }
 
 /// The archive as it is read ahead.
-type Reading<'p, 'c, 'r> = Pipeline<'p, 'c, 'r, Extracting>;
+type Reading<'p, 'c, 'r> = Pipeline<'p, 'c, Reader<'r>, Extracting>;
 
 struct Extraction<'a> {
     app: &'a App,

@@ -24,6 +24,7 @@ use portaborg_core::pattern::PatternMatcher;
 use portaborg_core::repo::{EncodedItems, ItemProblem};
 use portaborg_core::select::Candidate;
 use portaborg_core::store::now;
+use portaborg_core::tuning::Help;
 use std::cmp::Ordering;
 use std::convert::Infallible;
 use std::io;
@@ -142,7 +143,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
                 match listed {
                     Listed::Lines(lines) => out.add(&lines)?,
                     Listed::Item(item) if options.sort_by.is_some() => kept.push(*item),
-                    Listed::Item(item) => work.line(app, &item, pipeline.reader, &mut out)?,
+                    Listed::Item(item) => work.line(app, &item, pipeline.source, &mut out)?,
                     Listed::Problem(problem) => report(app, &archive, &problem, "listed", &session.location),
                     Listed::Failure(failure) => return Err(failure),
                 }
@@ -210,7 +211,7 @@ impl Work for Listing<'_> {
         listed
     }
 
-    fn work(&self, _: &mut PatternMatcher, job: Infallible, _: &mut Spare) -> Infallible {
+    fn work(&self, _: &mut PatternMatcher, job: Infallible, _: Help, _: &mut Spare) -> Infallible {
         job
     }
 }

@@ -1,13 +1,15 @@
 //! `recreate`: writes archives anew, with less in them or cut otherwise (command line, section 1.2; data layer, section 18).
 
+mod making;
+mod queue;
+mod rechunking;
 mod tagged;
+mod work;
 
 use crate::app::App;
-use crate::backup::{Observer, Status};
 use crate::client::{command_line, host};
 use crate::command::delete::PROTECTED;
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::options::archive_filters::ArchiveFilters;
 use crate::options::archive_name::archive_name;
 use crate::options::archive_texts::comment;
@@ -20,24 +22,27 @@ use crate::output::archive_stats::{self, ArchiveStats};
 use crate::output::log::{Level, Message, STATS};
 use crate::output::stdout::print;
 use crate::repository::archives::{self, Archive, shown_name};
+use crate::repository::pipeline::with_pipeline;
 use crate::repository::session::{Held, Lock, Session, asserts_ids};
 use crate::repository::writing::Writer;
+use crate::tuning;
 use clap::Args;
 use jiff::tz::TimeZone;
+use making::Making;
 use portaborg_core::archive::{ArchiveMeta, Stamp};
-use portaborg_core::bytes::lossy;
 use portaborg_core::chunk::{Chunker, ChunkerParams};
 use portaborg_core::codec::Compression;
-use portaborg_core::item::{FileType, Item};
-use portaborg_core::pattern::PatternMatcher;
-use portaborg_core::repo::{ArchiveWriter, ItemStream, RechunkError, SizeRule, Tally, delete_archive, rechunk};
+use portaborg_core::repo::{ArchiveWriter, SizeRule, delete_archive};
 use portaborg_core::select::Candidate;
 use portaborg_core::store::now;
 use portaborg_core::time::Timestamp;
+use portaborg_core::tuning::Tuning;
+use rechunking::Rechunking;
 use std::env;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use tagged::TaggedDirs;
+use work::Recreating;
 
 /// What the names of archives in the making ended with in old versions.
 const TEMPORARY_SUFFIX: &[u8] = b".recreate";
@@ -121,11 +126,13 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     session.assert_secure(app)?;
     let chosen = options.chunker_params.as_ref();
     let params = chosen.map(|chosen| session.chunker_params(chosen.given())).transpose()?;
-    let mut writer = session.writer(app, &held, session.compression(options.compression)?)?;
+    let compression = session.compression(options.compression)?;
+    let tuning = tuning::for_writing(&compression)?;
+    let mut writer = session.writer(app, &held, compression)?;
     writer.reader.assert_ids(asserts_ids(if params.is_some() { "rechunk" } else { "read" })?);
     let all = archives::list(app, &session, &mut writer.reader, false)?.archives;
     let chosen = archives::considered(app, all, &options.filters)?;
-    let recreation = Recreation { app, options, session: &session, target, new_comment, time, params };
+    let recreation = Recreation { app, options, session: &session, target, new_comment, time, params, tuning };
     let result = recreation.archives(&chosen, &mut writer, &mut held);
     // What was added until a failure is found by the next run, if the repository is still ours to write to.
     let saved = held
@@ -148,10 +155,11 @@ struct Recreation<'a> {
     time: Option<Nominal>,
     /// How contents are to be cut; none leaves them as they are.
     params: Option<ChunkerParams>,
+    tuning: Tuning,
 }
 
 impl<'a> Recreation<'a> {
-    fn archives(&self, chosen: &[Archive], writer: &mut Writer<'_>, held: &mut Held<'_>) -> Result<(), Failure> {
+    fn archives(&self, chosen: &[Archive], writer: &mut Writer<'a>, held: &mut Held<'_>) -> Result<(), Failure> {
         for archive in chosen {
             if archive.tags().any(|tag| tag == PROTECTED) || archive.name().ends_with(TEMPORARY_SUFFIX) {
                 continue;
@@ -166,30 +174,26 @@ impl<'a> Recreation<'a> {
     }
 
     /// Writes one archive anew; `false` if it would come out as it is.
-    fn archive(&self, archive: &Archive, writer: &mut Writer<'_>, held: &mut Held<'_>) -> Result<bool, Failure> {
+    fn archive(&self, archive: &Archive, writer: &mut Writer<'a>, held: &mut Held<'_>) -> Result<bool, Failure> {
         let Recreation { app, options, session, .. } = *self;
         let started = app.now();
         let meta = archive.require_meta(&session.location)?;
         let mut matcher = options.exclusions.matcher(&options.paths)?;
-        let tagged = TaggedDirs::find(app, &options.tag_files, meta, &mut matcher, &mut writer.reader, archive)?;
         let before = meta.chunker_params.as_deref().and_then(|stored| ChunkerParams::try_from(stored).ok());
         let params = self.params.clone().filter(|params| before.as_ref() != Some(params));
-        let changes_text = self.new_comment.is_some() || self.time.is_some();
-        if matcher.is_empty() && tagged.is_empty() && params.is_none() && !changes_text {
-            return Ok(false);
-        }
+        let is_changed = !matcher.is_empty() || params.is_some() || self.new_comment.is_some() || self.time.is_some();
         let report = ArchiveReport::new(app, options.output_list, options.filter.as_deref());
-        let mut making = Making {
-            recreation: self,
-            archive,
-            report: &report,
-            chunker: params.as_ref().map(|params| Chunker::new(params, &session.keys)),
-            writer,
-            held,
-            sizes: Tally::default(),
-        };
-        let items = making.items(meta, &mut matcher, &tagged)?;
-        let sizes = making.sizes;
+        let made = with_pipeline(session, writer, &self.tuning, &Recreating { session }, |pipeline| {
+            let tagged = TaggedDirs::find(app, &options.tag_files, meta, &mut matcher, pipeline, archive)?;
+            if !is_changed && tagged.is_empty() {
+                return Ok(None);
+            }
+            let rechunking = params.as_ref().map(|params| Rechunking::new(Chunker::new(params, &session.keys)));
+            let mut making = Making::new(self, archive, &report, rechunking, pipeline, held);
+            let made = making.items(meta, &mut matcher, &tagged);
+            making.finish(made).map(Some)
+        });
+        let Some((items, sizes)) = made? else { return Ok(false) };
         let mut stats = report.finish();
         stats.sizes = sizes;
         if !options.dry_run {
@@ -254,91 +258,4 @@ impl<'a> Recreation<'a> {
             ..old.clone()
         }
     }
-}
-
-/// One archive in the making.
-struct Making<'m, 'a, 's, 'h> {
-    recreation: &'m Recreation<'a>,
-    archive: &'m Archive,
-    report: &'m ArchiveReport<'a>,
-    /// Cuts contents anew; none leaves them as they are.
-    chunker: Option<Chunker>,
-    writer: &'m mut Writer<'s>,
-    held: &'m mut Held<'h>,
-    sizes: Tally,
-}
-
-impl Making<'_, '_, '_, '_> {
-    /// Takes over the items that stay. One that can't be read ends the work: it would be missing from then on.
-    fn items(
-        &mut self,
-        meta: &ArchiveMeta,
-        matcher: &mut PatternMatcher,
-        tagged: &TaggedDirs,
-    ) -> Result<ArchiveWriter, Failure> {
-        let Recreation { app, options, session, .. } = *self.recreation;
-        let mut items = ArchiveWriter::new(&session.keys);
-        let mut stream = ItemStream::new(&meta.item_ptrs);
-        while let Some(item) = now(stream.next(&mut self.writer.reader)) {
-            interrupt::check()?;
-            self.held.refresh(app)?;
-            let mut item = item.map_err(|problem| {
-                let (name, id) = (shown_name(self.archive), self.archive.id());
-                Failure::integrity(format_args!("Archive {name} {id}: {problem}. It is left as it is."))
-            })?;
-            let is_included = matcher.match_path(&item.path).map_err(Failure::command)?.included;
-            if !is_included || tagged.excludes(&item.path) {
-                self.report.status(Status::Excluded, &item.path);
-                continue;
-            }
-            if options.dry_run {
-                self.report.status(Status::Included, &item.path);
-                continue;
-            }
-            if let Some(status) = status(&item) {
-                self.report.status(status, &item.path);
-            }
-            self.content(&mut item)?;
-            self.report.progress(&item.path);
-            let added = now(items.add(&item, self.writer));
-            added.map_err(|error| Failure::write(error, &session.location))?;
-        }
-        Ok(items)
-    }
-
-    fn content(&mut self, item: &mut Item) -> Result<(), Failure> {
-        let Some(chunks) = &item.chunks else { return Ok(()) };
-        let location = &self.recreation.session.location;
-        match &mut self.chunker {
-            Some(chunker) => {
-                let cut = now(rechunk(chunks, chunker, self.writer, &mut self.sizes));
-                item.chunks = Some(cut.map_err(|error| match error {
-                    RechunkError::Read { id, source } => {
-                        let failure = Failure::read(source, id, location);
-                        let path = lossy(&item.path).0;
-                        Failure { text: format!("{path}: {} The archive is left as it is.", failure.text), ..failure }
-                    }
-                    RechunkError::Write(error) => Failure::write(error, location),
-                    RechunkError::Fault(fault) => Failure::error(fault),
-                })?);
-                item.size = Some(item.content_size());
-            }
-            None => self.sizes.original = self.sizes.original.saturating_add(item.content_size()),
-        }
-        self.report.file(item.content_size());
-        Ok(())
-    }
-}
-
-/// What an item that stays is shown as.
-fn status(item: &Item) -> Option<Status> {
-    Some(match item.file_type()? {
-        FileType::Regular => Status::Added,
-        FileType::Directory => Status::Directory,
-        FileType::Symlink => Status::Symlink,
-        FileType::Fifo => Status::Fifo,
-        FileType::CharDevice => Status::CharDevice,
-        FileType::BlockDevice => Status::BlockDevice,
-        FileType::Other(_) => return None,
-    })
 }

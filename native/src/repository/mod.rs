@@ -1,11 +1,13 @@
 //! Repositories as commands use them: reached, locked and unlocked, with their archives.
 
+pub mod ahead;
 pub mod archives;
 pub mod engine;
 pub mod files_cache;
 pub mod folder;
 pub mod items;
 pub mod keys;
+pub mod lender;
 pub mod location;
 pub mod permissions;
 pub mod pipeline;
@@ -13,3 +15,4 @@ pub mod security;
 pub mod session;
 pub mod store_stats;
 pub mod writing;
+pub mod zeros;

@@ -5,8 +5,10 @@ use crate::crew::{Crew, with_crew};
 use crate::repository::archives::Reader;
 use crate::repository::folder::LocalRepository;
 use crate::repository::session::Session;
+use crate::repository::writing::Writer;
 use portaborg_core::extract::{Fetch, Plain, Purpose, ReadAhead, Unpacked, Want, Window};
 use portaborg_core::id::ChunkId;
+use portaborg_core::index::ChunkIndex;
 use portaborg_core::item::Item;
 use portaborg_core::object::{ObjectType, Opener, Spare};
 use portaborg_core::repo::{Content, EncodedItems, ItemProblem, ItemStep, ItemStream, ReadError};
@@ -27,12 +29,16 @@ pub trait Work: Sync {
     /// What comes of it.
     type Done: Send;
 
+    /// How many workers there are.
+    fn threads(tuning: &Tuning) -> usize {
+        tuning.extract_threads()
+    }
     /// For a new worker.
     fn tools(&self) -> Self::Tools;
     /// Decodes items that follow each other.
     fn decode(&self, tools: &mut Self::Tools, items: EncodedItems) -> Self::Items;
-    /// Does other work. Long buffers that are of no more use may be kept.
-    fn work(&self, tools: &mut Self::Tools, job: Self::Job, spare: &mut Spare) -> Self::Done;
+    /// Does other work, with help if there is any. Long buffers that are of no more use may be kept.
+    fn work(&self, tools: &mut Self::Tools, job: Self::Job, help: Help, spare: &mut Spare) -> Self::Done;
 }
 
 /// No work but to read and to decode.
@@ -50,15 +56,63 @@ impl Work for Decoding {
         items.collect()
     }
 
-    fn work(&self, (): &mut (), job: Infallible, _: &mut Spare) -> Infallible {
+    fn work(&self, (): &mut (), job: Infallible, _: Help, _: &mut Spare) -> Infallible {
         job
     }
 }
 
+/// Where chunks are looked up; and it is asked for those that are not where they should be.
+pub trait Source {
+    /// Where chunks lie.
+    fn index(&self) -> &ChunkIndex;
+    /// Whether each chunk's id is verified.
+    fn asserts_ids(&self) -> bool;
+    /// A chunk of a type.
+    fn read(&mut self, id: ChunkId, wanted: ObjectType) -> Result<&[u8], ReadError>;
+    /// A chunk of a file.
+    fn read_content(&mut self, id: ChunkId, size: u64) -> Result<Content<'_>, ReadError>;
+}
+
+impl Source for Reader<'_> {
+    fn index(&self) -> &ChunkIndex {
+        &self.index
+    }
+
+    fn asserts_ids(&self) -> bool {
+        Reader::asserts_ids(self)
+    }
+
+    fn read(&mut self, id: ChunkId, wanted: ObjectType) -> Result<&[u8], ReadError> {
+        now(Reader::read(self, id, wanted))
+    }
+
+    fn read_content(&mut self, id: ChunkId, size: u64) -> Result<Content<'_>, ReadError> {
+        now(Reader::read_content(self, id, size))
+    }
+}
+
+impl Source for Writer<'_> {
+    fn index(&self) -> &ChunkIndex {
+        &self.reader.index
+    }
+
+    fn asserts_ids(&self) -> bool {
+        self.reader.asserts_ids()
+    }
+
+    fn read(&mut self, id: ChunkId, wanted: ObjectType) -> Result<&[u8], ReadError> {
+        now(self.reader.read(id, wanted))
+    }
+
+    fn read_content(&mut self, id: ChunkId, size: u64) -> Result<Content<'_>, ReadError> {
+        now(self.reader.read_content(id, size))
+    }
+}
+
 /// Items and chunks that are read ahead.
-pub struct Pipeline<'p, 'c, 'r, W: Work> {
-    /// What is asked for chunks that are not where they should be.
-    pub reader: &'p mut Reader<'r>,
+pub struct Pipeline<'p, 'c, S, W: Work> {
+    /// Where they are.
+    pub source: &'p mut S,
     /// Chunks of files: what is wanted here is given by [`Pipeline::next_content`].
     pub content: Window,
     crew: &'p mut Crew<'c, Job<W>, Done<W>>,
@@ -102,30 +156,33 @@ enum Line {
 }
 
 /// Runs `drive` with a pipeline, on threads that do `work`.
-pub fn with_pipeline<W: Work, R>(
+pub fn with_pipeline<S: Source, W: Work, R>(
     session: &Session,
-    reader: &mut Reader<'_>,
+    source: &mut S,
     tuning: &Tuning,
     work: &W,
-    drive: impl FnOnce(&mut Pipeline<'_, '_, '_, W>) -> R,
+    drive: impl FnOnce(&mut Pipeline<'_, '_, S, W>) -> R,
 ) -> R {
-    let width = tuning.extract_threads();
+    let width = W::threads(tuning);
     let tools = || (session.opener(), work.tools());
-    let labour = |(opener, tools): &mut (Opener<'_>, W::Tools), job, idle| match job {
-        Job::Fetch(line, job) => {
-            opener.set_help(Help { tuning: *tuning, idle });
-            Done::Fetched(line, fetch(&session.repository, opener, job))
+    let labour = |(opener, tools): &mut (Opener<'_>, W::Tools), job, idle| {
+        let help = Help { tuning: *tuning, idle };
+        match job {
+            Job::Fetch(line, job) => {
+                opener.set_help(help);
+                Done::Fetched(line, fetch(&session.repository, opener, job))
+            }
+            Job::Decode(number, items) => Done::Decoded(number, work.decode(tools, items)),
+            Job::Work(job) => Done::Worked(work.work(tools, job, help, &mut opener.spare)),
         }
-        Job::Decode(number, items) => Done::Decoded(number, work.decode(tools, items)),
-        Job::Work(job) => Done::Worked(work.work(tools, job, &mut opener.spare)),
     };
     with_crew(width, tools, labour, |crew: &mut Crew<'_, Job<W>, Done<W>>| {
         let held_bytes = (tuning.look_ahead(width).saturating_mul(CHUNK_BYTES)).min(tuning.window_bytes) as u64;
         let ahead = ReadAhead { held_bytes, read_bytes: READ_BYTES };
         drive(&mut Pipeline {
-            content: Window::new(Purpose::Content, reader.asserts_ids(), ahead),
-            items: Items::new(&[], reader.asserts_ids()),
-            reader,
+            content: Window::new(Purpose::Content, source.asserts_ids(), ahead),
+            items: Items::new(&[], source.asserts_ids()),
+            source,
             crew,
             worked: VecDeque::new(),
             look_ahead: tuning.look_ahead(width),
@@ -141,11 +198,11 @@ pub fn fetch(repository: &LocalRepository, opener: &mut Opener<'_>, job: Fetch) 
     job.fetched(pieces).open(opener).unpack(opener)
 }
 
-impl<W: Work> Pipeline<'_, '_, '_, W> {
+impl<S: Source, W: Work> Pipeline<'_, '_, S, W> {
     /// Begins with the items of an archive that has these item pointers.
     pub fn begin(&mut self, item_ptrs: &[ChunkId]) {
         let taken = self.items.taken + self.items.decoded.len() as u64;
-        self.items = Items { taken, ..Items::new(item_ptrs, self.reader.asserts_ids()) };
+        self.items = Items { taken, ..Items::new(item_ptrs, self.source.asserts_ids()) };
     }
 
     /// The next items, or what is wrong with their stream; `None` at the end.
@@ -193,7 +250,7 @@ impl<W: Work> Pipeline<'_, '_, '_, W> {
 
     /// A chunk of a file that was not read ahead.
     pub fn read(&mut self, Want { id, size }: Want) -> Result<Arc<Plain>, ReadError> {
-        let content = now(self.reader.read_content(id, size.unwrap_or_default()))?;
+        let content = self.source.read_content(id, size.unwrap_or_default())?;
         Ok(Arc::new(match content {
             Content::Data(bytes) => Plain::Data(bytes.into()),
             Content::Zeros(len) => Plain::Zeros(len),
@@ -224,11 +281,16 @@ impl<W: Work> Pipeline<'_, '_, '_, W> {
         self.take_in(done);
     }
 
+    /// Waits for all that is in flight, and drops what comes of it: nobody asks for anything any more.
+    pub fn drain(&mut self) {
+        while self.crew.next().is_some() {}
+    }
+
     /// Keeps the workers busy.
     pub fn hand_out(&mut self) {
         while self.crew.in_flight() < self.look_ahead {
             let Items { window, .. } = &mut self.items;
-            let index = &self.reader.index;
+            let index = self.source.index();
             let job = match window.next_fetch(index) {
                 Some(fetch) => Some(Job::Fetch(Line::Items, fetch)),
                 None => self.content.next_fetch(index).map(|fetch| Job::Fetch(Line::Content, fetch)),
@@ -270,13 +332,13 @@ impl<W: Work> Pipeline<'_, '_, '_, W> {
                             return;
                         }
                         Some((_, Err(error))) if error.may_have_moved() => {
-                            self.items.stream.feed(now(self.reader.read(id, ObjectType::Items)))
+                            self.items.stream.feed(self.source.read(id, ObjectType::Items))
                         }
                         Some((_, Ok(plain))) => self.items.stream.feed(Ok(plain.bytes())),
                         Some((_, Err(error))) => self.items.stream.feed(Err(error)),
                     }
                 }
-                ItemStep::Read(id, wanted) => self.items.stream.feed(now(self.reader.read(id, wanted))),
+                ItemStep::Read(id, wanted) => self.items.stream.feed(self.source.read(id, wanted)),
                 ItemStep::End => {
                     self.items.at_end = true;
                     Ok(())

@@ -10,6 +10,7 @@ use crate::interrupt;
 use crate::output::archive_report::ArchiveReport;
 use crate::output::format::digest::Digest;
 use crate::repository::files_cache::{Content, FilesCache, Found, KnownFiles, Memory};
+use crate::repository::lender::{Buffers, Lender};
 use crate::repository::session::{Held, Session};
 use crate::repository::writing::Writer;
 use portaborg_core::chunk::Chunker;
@@ -17,7 +18,7 @@ use portaborg_core::files_cache::FileState;
 use portaborg_core::id::ChunkId;
 use portaborg_core::item::{Item, Pairs};
 use portaborg_core::object::ObjectType;
-use portaborg_core::repo::{ArchiveWriter, WriteError};
+use portaborg_core::repo::{ArchiveWriter, WriteError, WriteJob};
 use portaborg_core::store::now;
 use portaborg_core::tuning::Tuning;
 use std::collections::{HashMap, VecDeque};
@@ -55,10 +56,9 @@ pub struct ArchiveSink<'a, 's, 'c> {
     items: Vec<u8>,
     /// Under which number the files cache has their entries.
     entries: usize,
-    /// Buffers that may be used again when nobody else has them.
-    buffers: Vec<Arc<Vec<u8>>>,
-    /// The same for parts of large files.
-    blocks: Vec<Arc<Vec<u8>>>,
+    buffers: Buffers,
+    /// For parts of large files.
+    pub(super) blocks: Buffers,
     numbers: u64,
     /// How many read at once.
     pub(super) readers: usize,
@@ -111,7 +111,7 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
             chunker,
             hashed: HashMap::new(),
             segments: HashMap::new(),
-            blocks: Vec::new(),
+            blocks: Buffers::new(SPARE_BLOCKS),
             readers,
             archive,
             files,
@@ -123,7 +123,7 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
             files_done: HashMap::new(),
             items: Vec::new(),
             entries: 0,
-            buffers: Vec::new(),
+            buffers: Buffers::new(SPARE_BUFFERS),
             numbers: 0,
             window_bytes: tuning.create_bytes,
             max_begun,
@@ -137,26 +137,8 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
             let ended = now(self.archive.end_items(self.writer));
             ended.map_err(|error| self.failure(error))
         });
-        let settled = self.settle();
-        // Results that nobody waits for any more.
-        while self.crew.next().is_some() {}
-        self.writer.lend(false);
+        let settled = self.take_back();
         ended.and(settled)
-    }
-
-    /// Waits until all that was added is stored.
-    fn settle(&mut self) -> Result<(), Failure> {
-        self.wait_for_writer()?;
-        self.writer.close_pack();
-        self.wait_for_writer()
-    }
-
-    fn wait_for_writer(&mut self) -> Result<(), Failure> {
-        self.give_writers_jobs();
-        while !self.writer.is_settled() {
-            self.receive()?;
-        }
-        Ok(())
     }
 
     /// Keeps the lock alive, and what was added from being lost.
@@ -180,23 +162,13 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
         self.numbers
     }
 
-    /// Hands to workers what there is to seal and to store.
-    pub(super) fn give_writers_jobs(&mut self) {
-        while let Some(job) = self.writer.next_job() {
-            self.crew.give(Job::Write(job));
-        }
-    }
-
     /// Takes in a result.
-    pub(super) fn received(&mut self, done: Done) -> Result<(), Failure> {
+    fn received(&mut self, done: Done) -> Result<(), Failure> {
         match done {
             Done::Files(done) => drop(self.files_done.insert(done.number, done)),
             Done::Segment(done) => drop(self.segments.insert(done.number, done)),
             Done::Hash(done) => drop(self.hashed.insert(done.number, done)),
-            Done::Write(done) => {
-                self.writer.done(done).map_err(|error| self.failure(error))?;
-                self.give_writers_jobs();
-            }
+            Done::Write(done) => self.written(done)?,
         }
         Ok(())
     }
@@ -208,25 +180,9 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
     /// Hands files to a worker; they are the first or the last ones that are waited for.
     fn give_files(&mut self, tasks: Vec<Task>) -> u64 {
         let number = self.next_number();
-        let buffer = self.spare_buffer();
+        let buffer = self.buffers.take();
         self.crew.give(Job::Files(FilesJob { number, tasks, buffer }));
         number
-    }
-
-    fn spare_buffer(&mut self) -> Vec<u8> {
-        spare(&mut self.buffers)
-    }
-
-    /// A buffer for a part of a large file.
-    pub(super) fn spare_block(&mut self) -> Vec<u8> {
-        spare(&mut self.blocks)
-    }
-
-    /// Keeps such a buffer to be used again.
-    pub(super) fn keep_block(&mut self, block: &Arc<Vec<u8>>) {
-        if self.blocks.len() < SPARE_BLOCKS {
-            self.blocks.push(Arc::clone(block));
-        }
     }
 
     /// Adds the chunks of files that a worker has read.
@@ -237,10 +193,8 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
             self.report.stored(size, is_new);
         }
         self.writer.submit(&buffer);
-        if self.buffers.len() < SPARE_BUFFERS {
-            self.buffers.push(buffer);
-        }
-        self.give_writers_jobs();
+        self.buffers.keep(&buffer);
+        self.give_jobs();
     }
 
     fn remember(&mut self, entry: Vec<u8>, memory: Memory) {
@@ -250,6 +204,29 @@ impl<'a, 's, 'c> ArchiveSink<'a, 's, 'c> {
 
     fn add_item(&mut self, place: Range<usize>) -> Result<(), Failure> {
         now(self.archive.add_encoded(&self.items[place], self.writer)).map_err(|error| self.failure(error))
+    }
+}
+
+impl<'s> Lender<'s> for ArchiveSink<'_, 's, '_> {
+    fn writer(&mut self) -> &mut Writer<'s> {
+        self.writer
+    }
+
+    fn location(&self) -> &'s str {
+        &self.session.location
+    }
+
+    fn give(&mut self, job: WriteJob) {
+        self.crew.give(Job::Write(job));
+    }
+
+    fn receive(&mut self) -> Result<(), Failure> {
+        let done = self.crew.next().expect("somebody waits for what is in flight");
+        self.received(done)
+    }
+
+    fn drain(&mut self) {
+        while self.crew.next().is_some() {}
     }
 }
 
@@ -313,7 +290,7 @@ impl Sink for ArchiveSink<'_, '_, '_> {
         }
         self.report.progress(&item.path);
         now(self.archive.add(&item, self.writer)).map_err(|error| self.failure(error))?;
-        self.give_writers_jobs();
+        self.give_jobs();
         Ok(())
     }
 
@@ -372,13 +349,6 @@ impl Sink for ArchiveSink<'_, '_, '_> {
         }
         Ok(())
     }
-}
-
-/// One of these buffers, if nobody else has it.
-fn spare(buffers: &mut Vec<Arc<Vec<u8>>>) -> Vec<u8> {
-    let free = buffers.iter_mut().position(|buffer| Arc::get_mut(buffer).is_some());
-    let buffer = free.map(|at| buffers.swap_remove(at));
-    buffer.and_then(Arc::into_inner).unwrap_or_default()
 }
 
 /// Completes an item by what is known of its content, and gives the content's length in bytes.

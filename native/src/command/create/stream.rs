@@ -5,8 +5,8 @@ use super::recorder::MAX_FILE_BYTES;
 use super::sink::ArchiveSink;
 use super::work::{FilePart, HashJob, Job, SegmentJob};
 use crate::backup::{Cause, Fault, Input};
-use crate::failure::Failure;
 use crate::output::format::digest::{Digest, Hasher};
+use crate::repository::lender::Lender;
 use portaborg_core::chunk::Candidates;
 use portaborg_core::item::ChunkEntry;
 use portaborg_core::object::ObjectType;
@@ -105,7 +105,7 @@ impl ArchiveSink<'_, '_, '_> {
                 self.report.stored(size, is_new);
                 chunks.push(ChunkEntry { id: done.id, size });
             }
-            self.give_writers_jobs();
+            self.give_jobs();
             if stream.block.is_end && stream.hashing.is_empty() {
                 return Ok(());
             }
@@ -141,7 +141,7 @@ impl ArchiveSink<'_, '_, '_> {
     ) -> Result<(), Fault> {
         if let Some(file) = &stream.file {
             let (file, start, len) = (Arc::clone(file), stream.position, PART_BYTES);
-            let (number, buffer) = (self.next_number(), self.spare_block());
+            let (number, buffer) = (self.next_number(), self.blocks.take());
             let context = self.chunker.scan().map_or(0, |scan| scan.context_bytes());
             let reserve = self.chunker.max_size().max(context);
             stream.reading.push_back(number);
@@ -200,7 +200,7 @@ impl ArchiveSink<'_, '_, '_> {
             }
         }?;
         let buffer = Arc::new(buffer);
-        self.keep_block(&buffer);
+        self.blocks.keep(&buffer);
         Ok(Block { buffer, start, chunks, rest, is_end })
     }
 
@@ -216,11 +216,5 @@ impl ArchiveSink<'_, '_, '_> {
         }
         stream.offset += block.cut_bytes() as u64;
         stream.block = block;
-    }
-
-    /// Takes in one result of a worker.
-    pub(super) fn receive(&mut self) -> Result<(), Failure> {
-        let done = self.crew.next().expect("somebody waits for what is in flight");
-        self.received(done)
     }
 }

@@ -1,12 +1,12 @@
 //! What workers do while an archive is made.
 
 use super::recorder::{FilesDone, FilesJob};
-use super::zeros::Zeros;
 use crate::backup::{Fault, Selection, read};
 use crate::filesystem::names::Names;
 use crate::output::format::digest::Digest;
 use crate::repository::files_cache::KnownFiles;
 use crate::repository::session::Session;
+use crate::repository::zeros::Zeros;
 use portaborg_core::chunk::{Chunker, ChunkerParams, Segment};
 use portaborg_core::id::ChunkId;
 use portaborg_core::object::ObjectWriter;

@@ -11,6 +11,7 @@ use portaborg_core::extract::Plain;
 use portaborg_core::item::Item;
 use portaborg_core::object::Spare;
 use portaborg_core::repo::{EncodedItems, ItemProblem};
+use portaborg_core::tuning::Help;
 use rustix::io::Errno;
 use std::collections::{HashMap, VecDeque};
 use std::mem;
@@ -51,7 +52,7 @@ impl Work for Extracting {
         items.collect()
     }
 
-    fn work(&self, (): &mut (), job: FileJob, spare: &mut Spare) -> FileDone {
+    fn work(&self, (): &mut (), job: FileJob, _: Help, spare: &mut Spare) -> FileDone {
         match job {
             FileJob::Write(number, part) => {
                 let bytes = part.bytes();

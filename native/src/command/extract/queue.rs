@@ -2,13 +2,14 @@
 
 use super::{Reading, is_match, strip};
 use crate::failure::Failure;
+use crate::repository::ahead::{Ahead, Wanting, want_chunks};
 use crate::restore::Restorer;
-use portaborg_core::extract::{Want, Window};
+use portaborg_core::extract::Window;
 use portaborg_core::item::{FileType, Item};
 use portaborg_core::pattern::PatternMatcher;
 use portaborg_core::repo::ItemProblem;
+use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
-use std::collections::{HashSet, VecDeque};
 use std::hash::BuildHasher;
 
 /// What comes next in an archive.
@@ -39,9 +40,7 @@ pub struct Queue<'a> {
     strip_components: usize,
     /// Whether items that are not asked for are of interest.
     lists: bool,
-    items: VecDeque<Next>,
-    /// How many of them have all their chunks wanted.
-    wanted: usize,
+    items: Ahead<Next>,
     /// Hashes of the hard link ids that were met.
     linked: HashSet<u64>,
     hasher: RandomState,
@@ -54,8 +53,7 @@ impl<'a> Queue<'a> {
             matcher,
             strip_components,
             lists,
-            items: VecDeque::new(),
-            wanted: 0,
+            items: Ahead::default(),
             linked: HashSet::new(),
             hasher: RandomState::new(),
         }
@@ -63,51 +61,35 @@ impl<'a> Queue<'a> {
 
     /// The next one; `None` at the end. `restorer` is where files are made, if they are.
     pub fn next(&mut self, pipeline: &mut Reading<'_, '_, '_>, mut restorer: Option<&mut Restorer>) -> Option<Next> {
-        while self.items.len() < ITEMS_AHEAD {
+        while self.items.has_room() {
             let next = if self.items.is_empty() { pipeline.next_items() } else { pipeline.ready_items() };
             match next {
                 None => break,
-                Some(Err(problem)) => self.items.push_back(Next::Problem(problem)),
+                Some(Err(problem)) => self.items.push(Next::Problem(problem)),
                 Some(Ok(items)) => items.into_iter().for_each(|item| self.add(item, restorer.as_deref_mut())),
             }
         }
         pipeline.read_on();
-        self.want(&mut pipeline.content);
-        let next = self.items.pop_front()?;
-        self.wanted = self.wanted.saturating_sub(1);
-        Some(next)
+        self.items.pop(&mut pipeline.content)
     }
 
     /// Wants chunks of what comes after `current`, all of whose chunks come first.
     pub fn want_after(&mut self, current: &mut Queued, window: &mut Window) {
-        if current.want(window) {
-            self.want(window);
-        }
-    }
-
-    fn want(&mut self, window: &mut Window) {
-        while let Some(next) = self.items.get_mut(self.wanted) {
-            if let Next::Item(item) = next
-                && !item.want(window)
-            {
-                break;
-            }
-            self.wanted += 1;
-        }
+        self.items.want_after(current, window);
     }
 
     fn add(&mut self, item: Result<Item, ItemProblem>, restorer: Option<&mut Restorer>) {
         let mut item = match item {
             Ok(item) => item,
-            Err(problem) => return self.items.push_back(Next::Problem(problem)),
+            Err(problem) => return self.items.push(Next::Problem(problem)),
         };
         let is_match = match is_match(&item, self.matcher) {
             Ok(is_match) => is_match,
-            Err(failure) => return self.items.push_back(Next::Failure(failure)),
+            Err(failure) => return self.items.push(Next::Failure(failure)),
         };
         if strip(&mut item, self.strip_components) && (is_match || self.lists) {
             let is_fetched = is_match && restorer.is_none_or(|restorer| self.is_needed(&item, restorer));
-            self.items.push_back(Next::Item(Box::new(Queued { item, is_match, is_fetched, wanted: 0 })));
+            self.items.push(Next::Item(Box::new(Queued { item, is_match, is_fetched, wanted: 0 })));
         }
     }
 
@@ -118,22 +100,18 @@ impl<'a> Queue<'a> {
     }
 }
 
-impl Queued {
-    /// Wants more of its chunks; `true` if all are wanted.
+impl Wanting for Queued {
     fn want(&mut self, window: &mut Window) -> bool {
         let chunks = self.item.chunks.as_deref().filter(|_| self.is_fetched).unwrap_or_default();
-        while let Some(chunk) = chunks.get(self.wanted) {
-            if window.len() >= CHUNKS_AHEAD {
-                return false;
-            }
-            window.want(Want { id: chunk.id, size: Some(chunk.size) });
-            self.wanted += 1;
-        }
-        true
+        want_chunks(chunks, &mut self.wanted, window)
     }
 }
 
-/// Items that are known ahead.
-const ITEMS_AHEAD: usize = 4096;
-/// Chunks that are wanted ahead; how many of them are fetched is for the window to say.
-const CHUNKS_AHEAD: usize = 8192;
+impl Wanting for Next {
+    fn want(&mut self, window: &mut Window) -> bool {
+        match self {
+            Next::Item(item) => item.want(window),
+            Next::Problem(_) | Next::Failure(_) => true,
+        }
+    }
+}

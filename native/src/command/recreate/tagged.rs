@@ -1,14 +1,14 @@
 //! Directories of an archive that are left out because of what is in them.
 
+use super::work::Reading;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::options::tag_files::TagFiles;
-use crate::repository::archives::{Archive, Reader};
+use crate::repository::archives::Archive;
 use portaborg_core::archive::ArchiveMeta;
+use portaborg_core::extract::Want;
 use portaborg_core::item::{FileType, Item};
 use portaborg_core::pattern::PatternMatcher;
-use portaborg_core::repo::{Content, ItemStream};
-use portaborg_core::store::now;
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 
@@ -31,30 +31,31 @@ impl TaggedDirs {
         options: &TagFiles,
         meta: &ArchiveMeta,
         matcher: &mut PatternMatcher,
-        reader: &mut Reader<'_>,
+        pipeline: &mut Reading<'_, '_, '_>,
         archive: &Archive,
     ) -> Result<TaggedDirs, Failure> {
         let mut tagged = TaggedDirs { keeps_tags: options.keep_exclude_tags, ..TaggedDirs::default() };
         if !options.exclude_caches && options.exclude_if_present.is_empty() {
             return Ok(tagged);
         }
-        let mut items = ItemStream::new(&meta.item_ptrs);
-        while let Some(item) = now(items.next(reader)) {
+        pipeline.begin(&meta.item_ptrs);
+        while let Some(next) = pipeline.next_items() {
             crate::interrupt::check()?;
-            let Ok(item) = item else { continue };
-            let (dir, name) = match item.path.iter().rposition(|&byte| byte == b'/') {
-                Some(slash) => (&item.path[..slash], &item.path[slash + 1..]),
-                None => (&b""[..], &item.path[..]),
-            };
-            let is_named = options.exclude_if_present.iter().any(|tag| tag.as_bytes() == name);
-            let is_tag = if is_named {
-                matcher.match_path(&item.path).map_err(Failure::command)?.included
-            } else {
-                options.exclude_caches && name == CACHE_TAG.0 && declares_cache(app, &item, reader, archive)
-            };
-            if is_tag {
-                tagged.dirs.insert(dir.into());
-                tagged.tags.insert(item.path.clone());
+            for item in next.into_iter().flatten().flatten() {
+                let (dir, name) = match item.path.iter().rposition(|&byte| byte == b'/') {
+                    Some(slash) => (&item.path[..slash], &item.path[slash + 1..]),
+                    None => (&b""[..], &item.path[..]),
+                };
+                let is_named = options.exclude_if_present.iter().any(|tag| tag.as_bytes() == name);
+                let is_tag = if is_named {
+                    matcher.match_path(&item.path).map_err(Failure::command)?.included
+                } else {
+                    options.exclude_caches && name == CACHE_TAG.0 && declares_cache(app, &item, pipeline, archive)
+                };
+                if is_tag {
+                    tagged.dirs.insert(dir.into());
+                    tagged.tags.insert(item.path.clone());
+                }
             }
         }
         Ok(tagged)
@@ -77,14 +78,13 @@ impl TaggedDirs {
     }
 }
 
-fn declares_cache(app: &App, item: &Item, reader: &mut Reader<'_>, archive: &Archive) -> bool {
+fn declares_cache(app: &App, item: &Item, pipeline: &mut Reading<'_, '_, '_>, archive: &Archive) -> bool {
     let Some(first) = item.chunks.as_ref().and_then(|chunks| chunks.first()) else { return false };
     if item.file_type() != Some(FileType::Regular) {
         return false;
     }
-    match now(reader.read_content(first.id, first.size)) {
-        Ok(Content::Data(bytes)) => bytes.starts_with(CACHE_TAG.1),
-        Ok(Content::Zeros(_)) => false,
+    match pipeline.read(Want { id: first.id, size: Some(first.size) }) {
+        Ok(content) => content.bytes().starts_with(CACHE_TAG.1),
         Err(error) => {
             let name = crate::repository::archives::shown_name(archive);
             app.warning(&format!("Archive {name}: a CACHEDIR.TAG can not be read: {error}"));
