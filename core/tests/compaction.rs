@@ -6,16 +6,19 @@ mod common;
 use common::build::{PackBuilder, authenticated_keys, plain_meta, sealer};
 use common::made::Made;
 use common::shake::shake256;
-use portaborg_core::codec::Algorithm;
+use portaborg_core::codec::{Algorithm, PureRust};
 use portaborg_core::compact::{
-    PackFate, PackProblem, Recompression, Step, Usage, forget_references, load_references, store_references,
+    OneByOne, PackFate, PackProblem, RecompressJob, Recompressed, Recompression, Recompressors, RewriteError, Step,
+    Usage, forget_references, load_references, store_references,
 };
+use portaborg_core::crypto::Keys;
 use portaborg_core::id::{ArchiveId, ChunkId, PackId};
 use portaborg_core::index::Location;
 use portaborg_core::name::Key;
-use portaborg_core::object::ObjectType;
+use portaborg_core::object::{HEADER_BYTES, ObjectType, ObjectWriter, Opener};
 use portaborg_core::references::ArchiveReferences;
 use portaborg_core::store::now;
+use portaborg_core::tuning::Help;
 use std::collections::BTreeSet;
 
 #[test]
@@ -332,6 +335,94 @@ fn objects_are_compressed_anew() {
     let meta = now(made.reader().read_any(made.id(&text))).unwrap().0;
     assert_eq!((meta.payload.olevel, meta.payload.psize, meta.payload.csize), (None, None, text.len()));
     made.assert_whole();
+}
+
+/// Does the last job that was given first.
+struct LastFirst<'k> {
+    opener: Opener<'k>,
+    writer: ObjectWriter<'k>,
+    jobs: Vec<RecompressJob>,
+    most: usize,
+}
+
+impl<'k> LastFirst<'k> {
+    fn new(keys: &'k Keys) -> Self {
+        let (opener, writer) = (Opener::new(keys, &PureRust), ObjectWriter::new(keys, &PureRust));
+        LastFirst { opener, writer, jobs: Vec::new(), most: 0 }
+    }
+}
+
+impl Recompressors for LastFirst<'_> {
+    fn look_ahead(&self) -> usize {
+        4
+    }
+
+    fn help(&self) -> Help {
+        Help::NONE
+    }
+
+    fn give(&mut self, job: RecompressJob) {
+        self.jobs.push(job);
+        self.most = self.most.max(self.jobs.len());
+    }
+
+    fn next(&mut self) -> Recompressed {
+        self.jobs.pop().expect("there is a job to wait for").run(&mut self.opener, &mut self.writer)
+    }
+}
+
+/// A pack of more jobs than may be given at once, long objects and short ones.
+fn many_jobs(made: &mut Made<'_>) -> PackId {
+    let text = |number: u8| [number; 300].repeat(if number.is_multiple_of(5) { 3 } else { 400 });
+    let texts: Vec<Vec<u8>> = (1..60).map(text).collect();
+    let chunks: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+    let ids: Vec<ChunkId> = chunks.iter().map(|chunk| made.id(chunk)).collect();
+    let pack = made.pack(&chunks);
+    made.uses(&ids);
+    pack
+}
+
+#[test]
+fn jobs_of_recompression_may_be_done_in_any_order() {
+    let keys = authenticated_keys();
+    let all = [true, false].map(|in_order| {
+        let mut made = Made::new(&keys);
+        many_jobs(&mut made);
+        let mut last_first = LastFirst::new(&keys);
+        let done = if in_order {
+            made.recompress("lz4").0
+        } else {
+            let done = made.recompress_by("lz4", &mut last_first).0.unwrap();
+            assert_eq!((last_first.most, last_first.jobs.len()), (4, 0));
+            done
+        };
+        assert_eq!((done.recompressed, done.rewritten_packs), (59, 1));
+        made.assert_whole();
+        made.repository.store.0.paths("packs/")
+    });
+    assert_eq!(all[0], all[1]);
+}
+
+#[test]
+fn the_first_object_that_fails_ends_recompression_whoever_finds_it_first() {
+    let keys = authenticated_keys();
+    // In the payload of one object and the metadata of another, in both orders.
+    for [payload, metadata] in [[20, 40], [40, 20]] {
+        let mut made = Made::new(&keys);
+        let pack = many_jobs(&mut made);
+        let mut inside: Vec<_> = made.index.iter().map(|(id, place)| (place.offset as usize, id)).collect();
+        inside.sort_unstable();
+        let mut content = made.content(pack);
+        content[inside[payload + 1].0 - 1] ^= 1;
+        content[inside[metadata].0 + HEADER_BYTES + 60] ^= 1;
+        made.rename(pack, &content);
+        let stored = made.repository.store.0.paths("packs/");
+        let error = made.recompress_by("lz4", &mut LastFirst::new(&keys)).0.unwrap_err();
+        let RewriteError::Read { id, .. } = error else { panic!("{error}") };
+        assert_eq!(id, inside[20].1);
+        assert_eq!(made.recompress_by("lz4", &mut OneByOne::new(&keys, &PureRust)).0, Err(error));
+        assert_eq!(made.repository.store.0.paths("packs/"), stored);
+    }
 }
 
 #[test]

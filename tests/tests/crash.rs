@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use portaborg_core::codec::PureRust;
-use portaborg_core::compact::{Step, recompress};
+use portaborg_core::compact::{OneByOne, Step, recompress};
 use portaborg_core::id::ArchiveId;
 use portaborg_core::name::Namespace;
 use portaborg_core::object::Opener;
@@ -170,7 +170,8 @@ impl World {
         let packs = repository.store.0.list(Namespace::Packs).expect("a recorder does not fail");
         let compression = "obfuscate,110,lz4".parse().expect("that is a compression");
         let (corrupt, mut goes_on) = (BTreeSet::new(), |_: Step<'_>| true);
-        let call = recompress(&packs, &corrupt, &compression, &PureRust, &mut reader, &mut sealer, &mut goes_on);
+        let mut workers = OneByOne::new(keys, &PureRust);
+        let call = recompress(&packs, &corrupt, &compression, &mut workers, &mut reader, &mut sealer, &mut goes_on);
         let done = now(call).expect("the packs are good");
         assert!(done.rewritten_packs > 10 && done.recompressed > 30, "{done:?}");
     }

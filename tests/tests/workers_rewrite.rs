@@ -20,6 +20,7 @@ fn main() -> ExitCode {
             Trial::new("workers_rewrite/recreate-cut-anew", cut_anew),
             Trial::new("workers_rewrite/recreate-as-they-are", left_as_they_are),
             Trial::new("workers_rewrite/recreate-damaged", damage_is_told),
+            Trial::new("workers_rewrite/repo-compress", compressed_anew),
         ]
     })
 }
@@ -60,6 +61,17 @@ fn damage_is_told(findings: &mut Findings) {
     let told = &all[0].told;
     findings.check(all[0].code == Some(90) && told.contains("The archive is left as it is."), || told.clone());
     all_equal(&all, findings);
+}
+
+fn compressed_anew(findings: &mut Findings) {
+    for compression in ["zlib,1", "auto,lz4", "none"] {
+        let mut world = World::new("workers-compress");
+        let all = world.with_all_workers(&["repo-compress", "--stats", "--compression", compression], true);
+        findings.check(all[0].code == Some(0) && all[0].told.contains(" rewritten."), || all[0].told.clone());
+        let contents = contents(&tree::read(&world.scratch.path().join("source")));
+        findings.check(all[0].contents == contents, || format!("{compression}: other contents come out"));
+        all_equal(&all, findings);
+    }
 }
 
 fn all_equal(all: &[Result], findings: &mut Findings) {

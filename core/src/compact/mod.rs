@@ -7,12 +7,14 @@
 
 mod plan;
 mod recompress;
+mod recompressing;
 mod references;
 mod rewrite;
 mod usage;
 
 pub use plan::{PackFate, Plan, PlanOptions};
 pub use recompress::{Recompression, recompress};
+pub use recompressing::{OneByOne, RecompressJob, Recompressed, Recompressors};
 pub use references::{
     ItemReferences, ReferencesScan, forget_references, load_references, scan_references, store_references,
 };
@@ -20,11 +22,13 @@ pub use rewrite::{PackProblem, RewriteError};
 pub use usage::Usage;
 
 use crate::crypto::Sealer;
-use crate::id::PackId;
+use crate::id::{ChunkId, PackId};
 use crate::name::Key;
+use crate::object::Opener;
 use crate::repo::{ChunkReader, delete_fragments, delete_if_there, replace_fragments};
 use crate::store::{StoreError, StoreMut};
-use rewrite::{Rewriter, Wanted};
+use crate::tuning::Help;
+use rewrite::{Rewriter, Wanted, Wants};
 
 /// What [`run`] tells while it works.
 #[derive(Debug)]
@@ -81,12 +85,11 @@ async fn change_packs<S: StoreMut>(
     }
     for pack in plan.packs(PackFate::Rewrite) {
         let rewriter = Rewriter::new(pack.id, pack.bytes, objects.take(pack.id), &plan.doubtful);
-        let wanted = &mut |id, _: &[u8]| Ok(if usage.is_used(&id) { Wanted::AsItIs } else { Wanted::Not });
         let mut problem = |problem: &PackProblem| {
             tell(Step::Problem(problem));
         };
-        if let Some(draft) = rewriter.draft(reader, wanted, &mut problem).await? {
-            freed += rewriter.replace(draft, reader, &mut objects).await?;
+        if let Some(draft) = rewriter.draft(reader, &mut Used(usage), &mut problem).await? {
+            freed += rewriter.replace(draft, reader, &mut objects, Help::NONE).await?;
         }
         done += 1;
         if !tell(Step::Done { done, total }) {
@@ -104,6 +107,15 @@ async fn change_packs<S: StoreMut>(
         }
     }
     Ok(freed)
+}
+
+/// Objects stay if their chunks are used.
+struct Used<'u>(&'u Usage);
+
+impl Wants for Used<'_> {
+    fn next(&mut self, id: ChunkId, _: &mut Opener<'_>) -> Result<Wanted, RewriteError> {
+        Ok(if self.0.is_used(&id) { Wanted::AsItIs } else { Wanted::Not })
+    }
 }
 
 /// Removes a pack. What is needed of it is durable elsewhere.

@@ -2,14 +2,16 @@
 
 use super::plan::{PackObject, PackObjects, PlannedPack};
 use super::remove_pack;
-use crate::crypto::store_hash;
+use crate::crypto::{store_hash, store_hash_on};
 use crate::id::{ChunkId, PackId};
 use crate::index::{ChunkIndex, Location};
 use crate::name::Key;
 use crate::object::{HEADER_BYTES, Header, ObjectError, ObjectWriteError, Opener};
 use crate::repo::ChunkReader;
 use crate::store::{Store, StoreError, StoreMut};
+use crate::tuning::Help;
 use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -83,8 +85,19 @@ pub(super) enum Wanted {
     Instead(Vec<u8>),
 }
 
-/// Tells what becomes of an object that is stored so.
-pub(super) type Wants<'w> = dyn FnMut(ChunkId, &[u8]) -> Result<Wanted, RewriteError> + 'w;
+/// Tells what becomes of objects.
+pub(super) trait Wants {
+    /// A pack is about to be rewritten that has these objects.
+    fn begin(&mut self, _content: &Arc<Vec<u8>>, _objects: &[PackObject]) {}
+
+    /// What becomes of the next object of the pack.
+    fn next(&mut self, id: ChunkId, opener: &mut Opener<'_>) -> Result<Wanted, RewriteError>;
+
+    /// What other threads may do for a pack as a whole.
+    fn help(&self) -> Help {
+        Help::NONE
+    }
+}
 
 /// Rewrites one pack.
 pub(super) struct Rewriter<'o> {
@@ -117,19 +130,22 @@ impl<'o> Rewriter<'o> {
         Rewriter { pack, bytes, objects, doubtful }
     }
 
-    /// What the pack should be; `None` if it has to stay as it is. `wanted` is asked for each object.
+    /// What the pack should be; `None` if it has to stay as it is. `wants` is asked for each object.
     pub async fn draft<S: StoreMut>(
         &self,
         reader: &mut ChunkReader<'_, S>,
-        wanted: &mut Wants<'_>,
+        wants: &mut impl Wants,
         tell: &mut dyn FnMut(&PackProblem),
     ) -> Result<Option<Draft>, RewriteError> {
         check_index(self.pack, self.bytes, &self.objects)?;
-        let Some(content) = read_intact(&reader.repository.store, self.pack, self.bytes, tell).await? else {
+        let store = &reader.repository.store;
+        let Some(content) = read_intact(store, self.pack, self.bytes, wants.help(), tell).await? else {
             return Ok(None);
         };
+        let content = Arc::new(content);
         let superseded = self.superseded(&content, &reader.index, &mut reader.opener, tell);
-        self.assemble(&content, superseded, wanted).map(Some)
+        wants.begin(&content, &self.objects);
+        self.assemble(&content, superseded, &mut |id| wants.next(id, &mut reader.opener)).map(Some)
     }
 
     /// Stores the draft in place of the pack, and moves its objects in the index and in `objects`. Gives the bytes freed.
@@ -138,8 +154,9 @@ impl<'o> Rewriter<'o> {
         draft: Draft,
         reader: &mut ChunkReader<'_, S>,
         objects: &mut PackObjects,
+        help: Help,
     ) -> Result<u64, RewriteError> {
-        let id = PackId::from(store_hash(&draft.content));
+        let id = PackId::from(store_hash_on(&draft.content, &help.tuning, &help.exec()));
         if !draft.is_changed || id == self.pack {
             return Ok(0);
         }
@@ -206,7 +223,7 @@ impl<'o> Rewriter<'o> {
         &self,
         content: &[u8],
         superseded: Vec<Range<u64>>,
-        wanted: &mut Wants<'_>,
+        wanted: &mut dyn FnMut(ChunkId) -> Result<Wanted, RewriteError>,
     ) -> Result<Draft, RewriteError> {
         let mut draft = Draft { is_changed: !superseded.is_empty(), ..Draft::default() };
         let known = self.objects.iter().map(|object| (object.offset..object.offset + object.size, Some(object.id)));
@@ -221,7 +238,7 @@ impl<'o> Rewriter<'o> {
             let Some(id) = id else { continue };
             let object = &content[part];
             let replaced;
-            let kept = match wanted(id, object)? {
+            let kept = match wanted(id)? {
                 Wanted::AsItIs => object,
                 Wanted::Not => {
                     draft.is_changed = true;
@@ -254,7 +271,9 @@ pub(super) async fn merge<S: StoreMut>(
     let mut merged = Vec::new();
     for pack in &packs {
         check_index(pack.id, pack.bytes, objects.of(pack.id))?;
-        let Some(part) = read_intact(&reader.repository.store, pack.id, pack.bytes, tell).await? else { continue };
+        let Some(part) = read_intact(&reader.repository.store, pack.id, pack.bytes, Help::NONE, tell).await? else {
+            continue;
+        };
         let base = content.len() as u64;
         locations.extend(objects.of(pack.id).iter().map(|object| (object.id, base + object.offset, object.size)));
         content.extend_from_slice(&part);
@@ -294,6 +313,7 @@ async fn read_intact<S: Store>(
     store: &S,
     pack: PackId,
     bytes: u64,
+    help: Help,
     tell: &mut dyn FnMut(&PackProblem),
 ) -> Result<Option<Vec<u8>>, StoreError> {
     // Offsets have 32 bits, so a longer one is none of ours; nothing is allocated for a claim.
@@ -306,7 +326,8 @@ async fn read_intact<S: Store>(
         }
         Err(error) => return Err(error),
     };
-    if content.len() as u64 == bytes && PackId::from(store_hash(&content)) == pack {
+    let hash = || store_hash_on(&content, &help.tuning, &help.exec());
+    if content.len() as u64 == bytes && PackId::from(hash()) == pack {
         return Ok(Some(content));
     }
     tell(&PackProblem::Damaged { pack });

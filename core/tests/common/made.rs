@@ -3,7 +3,9 @@
 use super::build::{MemoryRepository, PackBuilder, empty_repository, sealer};
 use super::memory::MemoryStore;
 use portaborg_core::codec::PureRust;
-use portaborg_core::compact::{PackProblem, Plan, PlanOptions, Recompression, Step, Usage, recompress, run};
+use portaborg_core::compact::{
+    OneByOne, PackProblem, Plan, PlanOptions, Recompression, Recompressors, RewriteError, Step, Usage, recompress, run,
+};
 use portaborg_core::crypto::{Keys, store_hash};
 use portaborg_core::id::{ChunkId, PackId};
 use portaborg_core::index::{ChunkIndex, Location};
@@ -144,6 +146,16 @@ impl<'k> Made<'k> {
 
     /// Compresses everything anew.
     pub fn recompress(&mut self, compression: &str) -> (Recompression, Vec<PackProblem>) {
+        let (done, problems) = self.recompress_by(compression, &mut OneByOne::new(self.keys, &PureRust));
+        (done.unwrap(), problems)
+    }
+
+    /// The same by others.
+    pub fn recompress_by(
+        &mut self,
+        compression: &str,
+        workers: &mut dyn Recompressors,
+    ) -> (Result<Recompression, RewriteError>, Vec<PackProblem>) {
         self.store_index();
         let mut sealer = sealer(self.keys, [4; 24]);
         let mut problems = Vec::new();
@@ -155,11 +167,10 @@ impl<'k> Made<'k> {
         };
         let mut reader = self.reader();
         let (packs, compression) = (self.packs(), compression.parse().unwrap());
-        let (engine, corrupt) = (&PureRust, &self.corrupt);
-        let done = now(recompress(&packs, corrupt, &compression, engine, &mut reader, &mut sealer, &mut tell));
+        let done = now(recompress(&packs, &self.corrupt, &compression, workers, &mut reader, &mut sealer, &mut tell));
         drop(reader);
         self.index = self.stored();
-        (done.unwrap(), problems)
+        (done, problems)
     }
 
     /// The stored index.

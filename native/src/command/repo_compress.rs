@@ -2,18 +2,22 @@
 
 use crate::app::App;
 use crate::command::compact::{corrupt_packs, packs, tell_problem, warn_of_corrupt_packs, warn_of_stale_entries};
+use crate::crew::{Crew, with_crew};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::log::{Level, Message, STATS};
 use crate::output::progress::{Label, Percent, Unit};
 use crate::repository::session::{Lock, Session};
+use crate::tuning;
 use clap::Args;
 use portaborg_core::codec::Compression;
-use portaborg_core::compact::{Recompression, Step, recompress};
+use portaborg_core::compact::{RecompressJob, Recompressed, Recompression, Recompressors, Step, recompress};
 use portaborg_core::id::PackId;
 use portaborg_core::index::ChunkIndex;
 use portaborg_core::name::Entry;
+use portaborg_core::object::{ObjectWriter, Opener};
 use portaborg_core::store::now;
+use portaborg_core::tuning::{Help, Tuning};
 use std::collections::BTreeSet;
 
 /// Repository (re-)compression (and/or re-obfuscation).
@@ -39,6 +43,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     session.assert_secure(app)?;
     session.assert_rewritable("recompression")?;
     let compression = session.compression(options.compression)?;
+    let tuning = tuning::for_writing(&compression)?;
     app.info(&format!("Recompressing repository to {}...", Compression { auto: false, ..compression }));
     let mut sealer = session.sealer()?;
     let mut reader = session.reader_to_rewrite(app, &held, &mut sealer)?;
@@ -57,7 +62,17 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
         }
         lost_lock.is_none() && !interrupt::requested()
     };
-    let done = now(recompress(&before, &corrupt, &compression, &session.engine, &mut reader, &mut sealer, &mut tell));
+    let tools = || (session.opener(), ObjectWriter::new(&session.keys, &session.engine));
+    let work = |(opener, writer): &mut (Opener<'_>, ObjectWriter<'_>), job: RecompressJob, idle| {
+        let help = Help { tuning, idle };
+        opener.set_help(help);
+        writer.set_help(help);
+        job.run(opener, writer)
+    };
+    let done = with_crew(tuning.create_threads(), tools, work, |crew| {
+        let mut workers = Workers { crew, tuning };
+        now(recompress(&before, &corrupt, &compression, &mut workers, &mut reader, &mut sealer, &mut tell))
+    });
     progress.finish();
     let done = done.map_err(|error| Failure::rewrite(error, &session.location))?;
     if let Some(failure) = lost_lock {
@@ -68,6 +83,31 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
         stats(app, done, &before, &packs(&session)?, corrupt.len());
     }
     Ok(())
+}
+
+/// The crew that does the jobs.
+struct Workers<'w, 'c> {
+    crew: &'w mut Crew<'c, RecompressJob, Recompressed>,
+    tuning: Tuning,
+}
+
+impl Recompressors for Workers<'_, '_> {
+    fn look_ahead(&self) -> usize {
+        self.tuning.look_ahead(self.crew.width())
+    }
+
+    fn help(&self) -> Help {
+        // All are idle then but this thread, which is none of the crew.
+        Help { tuning: self.tuning, idle: self.crew.idle().saturating_sub(1) }
+    }
+
+    fn give(&mut self, job: RecompressJob) {
+        self.crew.give(job);
+    }
+
+    fn next(&mut self) -> Recompressed {
+        self.crew.next().expect("somebody waits for a job that was given")
+    }
 }
 
 /// The packs that are not to be touched; a user hears of them, and of an index that points nowhere.
