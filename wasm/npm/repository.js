@@ -1,0 +1,163 @@
+// An open repository and its archives, over the line to the worker that reads them.
+
+import { misuse, toError } from './errors.js'
+import { Item } from './item.js'
+
+const utf8 = new TextEncoder()
+/** Pieces of content that may be on their way before they are asked for. */
+const CONTENT_CREDITS = 4
+
+export class Repository {
+  #link
+
+  constructor(link, { id, encryption, idHash, warnings }) {
+    this.#link = link
+    this.id = id
+    this.encryption = encryption
+    this.idHash = idHash
+    this.warnings = warnings.map(toError)
+  }
+
+  /** The archives, or the soft-deleted ones, oldest first. */
+  async *archives({ deleted = false, signal } = {}) {
+    const listed = JSON.parse(await this.#link.call('archives', [Boolean(deleted)], { signal }))
+    for (const facts of listed) yield new Archive(this.#link, facts)
+  }
+
+  /** The archive that `aid:` and the beginning of its id mean, or a name that no other has. */
+  async archive(wanted, { signal } = {}) {
+    return new Archive(this.#link, JSON.parse(await this.#link.call('archive', [String(wanted)], { signal })))
+  }
+
+  /** Looks for damage; with `data`, all content is read. */
+  async verify({ data = false, onProgress, signal } = {}) {
+    const report = await this.#link.call('verify', [Boolean(data)], { signal, onTell: onProgress })
+    const { objects, archives, ...rest } = JSON.parse(report)
+    const withError = ({ problem, ...rest }) => ({ ...rest, problem: toError(problem) })
+    return {
+      ...rest,
+      objects: objects.map(toError),
+      archives: archives.map(({ problems, files, ...rest }) => ({
+        ...rest,
+        problems: problems.map(toError),
+        files: files.map(withError),
+      })),
+    }
+  }
+
+  /** Ends the worker. Nothing of the repository can be used afterwards. */
+  async close() {
+    this.#link.close()
+  }
+
+  async [Symbol.asyncDispose ?? Symbol('asyncDispose')]() {
+    await this.close()
+  }
+}
+
+export class Archive {
+  #link
+
+  constructor(link, { id, name, meta, problem }) {
+    this.#link = link
+    this.id = id
+    this.name = name
+    const { time, start, end, ...rest } = meta ?? {}
+    Object.assign(this, { tags: [], comment: '', hostname: '', username: '', size: 0, nfiles: 0 }, rest)
+    this.time = date(time)
+    this.start = date(start)
+    this.end = date(end)
+    this.problem = problem && toError(problem)
+  }
+
+  /**
+   * The items in the order in which they were archived: those under a folder, that a pattern matches, down to a depth. What is
+   * wrong with the archive's list of items is thrown in its place, or given to `onProblem`, and then the rest follows.
+   */
+  async *items({ under, match, depth, onProblem, signal } = {}) {
+    const matches = match === undefined ? [] : [match].flat()
+    const expressions = matches.filter((one) => one instanceof RegExp)
+    const patterns = expressions.length > 0 ? [] : matches.map(String)
+    if (expressions.length > 0 && expressions.length < matches.length) {
+      throw misuse('match', 'Patterns and regular expressions can not be mixed.')
+    }
+    const wanted = under === undefined ? undefined : [...pathBytes(under, 'under')]
+    const filter = JSON.stringify({ under: wanted, match: patterns, depth })
+    for await (const { text, bytes } of this.#link.stream('items', [this.id, filter], { signal })) {
+      const { items, problem } = JSON.parse(text)
+      if (problem) {
+        if (!onProblem) throw toError(problem)
+        onProblem(toError(problem))
+        continue
+      }
+      for (const row of items) {
+        if (expressions.length === 0 || expressions.some((one) => matchesText(one, row.path))) yield new Item(row, bytes)
+      }
+    }
+  }
+
+  /** The content of a file, in order: all of it, or the bytes from `range.start` up to `range.end`. */
+  open(file, { range, signal } = {}) {
+    const { start = 0, end = Infinity } = range ?? {}
+    if (!(start >= 0) || !(end >= start)) throw misuse('range', 'A range begins at 0 or later, and ends behind its beginning.')
+    let pieces
+    return new ReadableStream(
+      {
+        pull: async (controller) => {
+          pieces ??= await this.#content(file, start, end, signal)
+          const { done, value } = await pieces.next()
+          if (done) controller.close()
+          else controller.enqueue(value.bytes)
+        },
+        cancel: () => pieces?.return(),
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  /** What is missing or broken, file by file: all content is read for that. */
+  async *damage({ onProgress, signal } = {}) {
+    for await (const { text } of this.#link.stream('damage', [this.id], { signal, onTell: onProgress })) {
+      const { path, parts, broken, problem } = JSON.parse(text)
+      const withError = ({ problem, ...rest }) => ({ ...rest, problem: toError(problem) })
+      yield { path, broken, parts: parts.map(withError), problem: toError(problem) }
+    }
+  }
+
+  async #content(file, start, end, signal) {
+    const item = file instanceof Item ? file : await this.#find(pathBytes(file, 'path'), signal)
+    const chunks = Item.content(item)
+    if (!chunks) throw misuse(item.path, `${item.path} is a ${item.type}, which has no content.`)
+    const options = { signal, credits: CONTENT_CREDITS, transfer: [chunks.buffer] }
+    return this.#link.stream('content', [chunks, start, end], options)
+  }
+
+  async #find(path, signal) {
+    const filter = JSON.stringify({ under: [...path], exact: true })
+    const problems = []
+    for await (const { text, bytes } of this.#link.stream('items', [this.id, filter], { signal })) {
+      const { items, problem } = JSON.parse(text)
+      if (problem) problems.push(toError(problem))
+      else return new Item(items[0], bytes)
+    }
+    if (problems.length > 0) throw problems[0]
+    const name = new TextDecoder().decode(path)
+    throw misuse(name, `${name} is not in the archive.`, 'IncludePatternNeverMatchedWarning')
+  }
+}
+
+function date(text) {
+  // What has no offset is in UTC, which is not what JavaScript takes it for.
+  return text && new Date(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`)
+}
+
+function pathBytes(path, what) {
+  if (typeof path === 'string') return utf8.encode(path)
+  if (path instanceof Uint8Array) return path
+  throw misuse(what, `This is no valid value for ${what}.`)
+}
+
+function matchesText(expression, text) {
+  expression.lastIndex = 0
+  return expression.test(text)
+}
