@@ -30,6 +30,7 @@ mod archive;
 mod batch;
 mod content;
 mod damage;
+mod engine;
 mod failure;
 mod filter;
 mod items;

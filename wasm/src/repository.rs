@@ -3,6 +3,7 @@
 use crate::archive::{self, Facts, find};
 use crate::content;
 use crate::damage;
+use crate::engine::Reading;
 use crate::failure::{Failure, Fault};
 use crate::filter::Filter;
 use crate::items;
@@ -10,7 +11,7 @@ use crate::keys::handed_in;
 use crate::sink::{Sink, json};
 use crate::source::Source;
 use crate::verify;
-use portaborg_core::codec::{Engine, PureRust};
+use portaborg_core::codec::Engine;
 use portaborg_core::crypto::{Kdf, Keys};
 use portaborg_core::index::ChunkIndex;
 use portaborg_core::object::Opener;
@@ -38,8 +39,7 @@ pub struct Open {
 /// Reads of this repository.
 pub type Reader<'r> = ChunkReader<'r, Source>;
 
-/// What decompresses, until a faster one is chosen.
-static ENGINE: PureRust = PureRust;
+static ENGINE: Reading = Reading;
 
 /// What is said of an open repository.
 #[derive(Serialize)]
