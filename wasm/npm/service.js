@@ -1,5 +1,6 @@
 // The worker's side: one open repository, and the calls that come for it.
 
+import { Cipher } from './cipher.js'
 import { toFailure } from './errors.js'
 import init, { Repository } from './module.js'
 import { fromSpec } from './sources.js'
@@ -32,7 +33,7 @@ export function serve(port, { load, sources }) {
     async open(_, wasm, spec, passphrase, key) {
       await init({ module_or_path: await load(wasm) })
       source = spec ? fromSpec(spec, sources) : { list: ask('list'), read: ask('read') }
-      repository = await Repository.open(source, passphrase, key)
+      repository = await Repository.open(source, Cipher.ofPlatform(), passphrase, key)
       passphrase.fill(0)
       return repository.facts()
     },

@@ -21,7 +21,7 @@ pub async fn run(open: &Open, chunks: &[u8], range: Range<f64>, sink: &Sink) -> 
     let chunks = parse_chunks(chunks).ok_or_else(|| Failure::argument("chunks"))?;
     let mut cut = Cut::new(chunks, range);
     let mut reader = open.reader();
-    let mut ahead = Ahead::new(Purpose::Content, false);
+    let mut ahead = Ahead::new(Purpose::Content, false, open.cipher.clone());
     let mut pieces = Pieces::new(sink);
     let done = loop {
         cut.want(&mut ahead);
@@ -143,7 +143,7 @@ mod tests {
         let sizes = [3, 0, 4, 5];
         let entry = |(number, size)| ChunkEntry { id: ChunkId([number; 32]), size };
         let mut cut = Cut::new((0..).zip(sizes).map(entry).collect(), range);
-        let mut ahead = Ahead::new(Purpose::Content, false);
+        let mut ahead = Ahead::new(Purpose::Content, false, None);
         cut.want(&mut ahead);
         let mut parts = Vec::new();
         let empty = portaborg_core::index::ChunkIndex::new();

@@ -59,7 +59,7 @@ pub async fn run(open: &Open, archive: &str, sink: &Sink) -> Result<(), Failure>
     reader.assert_ids(true);
     let meta = archive::meta(&mut reader, archive).await?;
     let mut items = Items::new(&meta.item_ptrs);
-    let mut ahead = Ahead::new(Purpose::Content, true);
+    let mut ahead = Ahead::new(Purpose::Content, true, open.cipher.clone());
     let mut known = Known::new();
     let mut progress = Progress { items: 0, bytes: 0 };
     while let Some(next) = items.next(&mut reader).await {

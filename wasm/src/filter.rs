@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn what_is_no_filter_is_refused() {
         for filter in
-            ["", "[]", r#"{"under": [46, 46]}"#, r#"{"match": ["re:("]}"#, r#"{"other": 1}"#, r#"{"depth": -1}"#]
+            ["", "7", r#"{"under": [46, 46]}"#, r#"{"match": ["re:("]}"#, r#"{"other": 1}"#, r#"{"depth": -1}"#]
         {
             assert!(Filter::parse(filter).is_err(), "{filter}");
         }

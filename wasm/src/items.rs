@@ -87,7 +87,7 @@ async fn give_problem(problem: ItemProblem, archive: &str, batch: &mut Batch, si
 impl Items {
     /// The items of an archive that has these item pointers.
     pub fn new(item_ptrs: &[ChunkId]) -> Self {
-        Items { stream: ItemStream::new(item_ptrs), ahead: Ahead::new(Purpose::Items, false), wanted: 0 }
+        Items { stream: ItemStream::new(item_ptrs), ahead: Ahead::new(Purpose::Items, false, None), wanted: 0 }
     }
 
     /// The next items, or what is wrong with their stream; `None` at the end.

@@ -1,7 +1,7 @@
 //! Borg 2 repositories in browsers and in Node: the module behind the npm package `portaborg`.
 //!
 //! This crate lends [`portaborg_core`] what it needs from JavaScript: a place to read from ([`Source`]), promises to wait for,
-//! and someone to tell ([`Sink`]). Its exports are for the package's worker alone; people use the package:
+//! someone to tell ([`Sink`]), and a fast block cipher ([`Cipher`]). Its exports are for the package's worker alone; people use the package:
 //!
 //! ```js
 //! import { openRepository, sources } from 'portaborg'
@@ -28,6 +28,7 @@
 mod ahead;
 mod archive;
 mod batch;
+mod cipher;
 mod content;
 mod damage;
 mod engine;
@@ -40,6 +41,7 @@ mod sink;
 mod source;
 mod verify;
 
+pub use cipher::Cipher;
 pub use repository::Repository;
 pub use sink::Sink;
 pub use source::Source;

@@ -1,6 +1,7 @@
 //! An open repository, as the package's worker uses it.
 
 use crate::archive::{self, Facts, find};
+use crate::cipher::Cipher;
 use crate::content;
 use crate::damage;
 use crate::engine::Reading;
@@ -28,6 +29,8 @@ pub struct Repository(Open);
 
 /// What all calls share.
 pub struct Open {
+    /// What decrypts faster than software, if there is anything.
+    pub cipher: Option<Cipher>,
     /// Where it lies, and its config.
     pub repository: repo::Repository<Source>,
     keys: Keys,
@@ -55,8 +58,14 @@ struct RepositoryFacts<'a> {
 impl Repository {
     /// Reads the config, unlocks the key and loads the chunk index. `key` is the text of a key file or of a paper key, which is
     /// tried before the keys that are stored in the repository.
-    pub async fn open(source: Source, passphrase: Vec<u8>, key: Option<String>) -> Result<Repository, JsValue> {
-        Ok(Repository(Open::new(source, &Zeroizing::new(passphrase), key.map(Zeroizing::new)).await?))
+    pub async fn open(
+        source: Source,
+        cipher: Option<Cipher>,
+        passphrase: Vec<u8>,
+        key: Option<String>,
+    ) -> Result<Repository, JsValue> {
+        let (passphrase, key) = (Zeroizing::new(passphrase), key.map(Zeroizing::new));
+        Ok(Repository(Open::new(source, cipher, &passphrase, key).await?))
     }
 
     /// What is said of it, as JSON.
@@ -105,7 +114,12 @@ impl Repository {
 }
 
 impl Open {
-    async fn new(source: Source, passphrase: &[u8], key: Option<Zeroizing<String>>) -> Result<Open, Failure> {
+    async fn new(
+        source: Source,
+        cipher: Option<Cipher>,
+        passphrase: &[u8],
+        key: Option<Zeroizing<String>>,
+    ) -> Result<Open, Failure> {
         let repository = repo::Repository::open(source).await.map_err(Failure::open)?;
         let suite = repository.config.suite.ok_or_else(|| {
             let text = "The repository has no key information in its config.";
@@ -122,7 +136,7 @@ impl Open {
         let mut observe = |damage| warnings.push(Failure::index_damage(damage));
         let index = load_index(&repository, &mut Opener::new(&keys, &ENGINE), &mut observe).await;
         let index = RefCell::new(Arc::new(index.map_err(Failure::index)?));
-        Ok(Open { repository, keys, engine: &ENGINE, index, warnings })
+        Ok(Open { cipher, repository, keys, engine: &ENGINE, index, warnings })
     }
 
     /// What reads for one call. Nothing keeps other clients from changing the repository meanwhile.

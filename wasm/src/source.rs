@@ -3,6 +3,8 @@
 use js_sys::{Array, Promise, Reflect, Uint8Array};
 use portaborg_core::name::{Entry, Key, Namespace};
 use portaborg_core::store::{Piece, Store, StoreError, StoreErrorKind};
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
@@ -26,34 +28,70 @@ extern "C" {
 pub struct Reading {
     key: Key,
     len: usize,
-    promise: Result<Promise, JsValue>,
+    state: State,
+}
+
+enum State {
+    Waiting(JsFuture),
+    Done(Result<JsValue, JsValue>),
 }
 
 impl Source {
     /// Begins to read.
     pub(crate) fn begin(&self, &Piece { key, offset, len }: &Piece) -> Reading {
         // Both numbers are far below 2^53, where doubles end to be exact: packs end at 4 GiB.
-        Reading { key, len, promise: Source::read(self, &key.path(), offset as f64, len as f64) }
+        let promise = Source::read(self, &key.path(), offset as f64, len as f64);
+        let state = promise.map_or_else(|error| State::Done(Err(error)), |promise| State::Waiting(promise.into()));
+        Reading { key, len, state }
     }
 }
 
 impl Reading {
+    /// Whether there is nothing left to wait for.
+    pub fn is_done(&mut self) -> bool {
+        if let State::Waiting(future) = &mut self.state
+            && let Poll::Ready(result) = Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+        {
+            self.state = State::Done(result);
+        }
+        matches!(self.state, State::Done(_))
+    }
+
+    /// What was read, when it [is done](Reading::is_done).
+    pub fn now(self) -> Result<Vec<u8>, StoreError> {
+        match self.state {
+            State::Done(result) => parse_bytes(self.key, self.len, result),
+            State::Waiting(_) => Err(failed(self.key.to_string(), "it was not waited for")),
+        }
+    }
+
     /// What was read.
     pub async fn finish(self) -> Result<Vec<u8>, StoreError> {
-        let failed = |error: JsValue| store_error(self.key.to_string(), &error);
-        let value = JsFuture::from(self.promise.map_err(failed)?).await.map_err(failed)?;
-        let error = |kind, detail: &str| StoreError { name: self.key.to_string(), kind, detail: detail.into() };
-        if value.is_null() || value.is_undefined() {
-            return Err(error(StoreErrorKind::NotFound, "not found"));
-        }
-        let Some(bytes) = value.dyn_ref::<Uint8Array>() else {
-            return Err(error(StoreErrorKind::Failed, "the source gave something else than a Uint8Array"));
+        let result = match self.state {
+            State::Done(result) => result,
+            State::Waiting(future) => future.await,
         };
-        if bytes.length() as usize > self.len {
-            return Err(error(StoreErrorKind::Failed, "the source gave more bytes than it was asked for"));
-        }
-        Ok(bytes.to_vec())
+        parse_bytes(self.key, self.len, result)
     }
+}
+
+fn parse_bytes(key: Key, len: usize, result: Result<JsValue, JsValue>) -> Result<Vec<u8>, StoreError> {
+    let value = result.map_err(|error| store_error(key.to_string(), &error))?;
+    if value.is_null() || value.is_undefined() {
+        let kind = StoreErrorKind::NotFound;
+        return Err(StoreError { kind, ..failed(key.to_string(), "not found") });
+    }
+    let Some(bytes) = value.dyn_ref::<Uint8Array>() else {
+        return Err(failed(key.to_string(), "the source gave something else than a Uint8Array"));
+    };
+    if bytes.length() as usize > len {
+        return Err(failed(key.to_string(), "the source gave more bytes than it was asked for"));
+    }
+    Ok(bytes.to_vec())
+}
+
+fn failed(name: String, detail: &str) -> StoreError {
+    StoreError { name, kind: StoreErrorKind::Failed, detail: detail.into() }
 }
 
 impl Store for Source {

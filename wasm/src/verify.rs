@@ -2,6 +2,7 @@
 
 use crate::ahead::Flights;
 use crate::archive::{self, shown_name};
+use crate::cipher::Cipher;
 use crate::failure::{Failure, Fault};
 use crate::items::Items;
 use crate::repository::{Open, Reader};
@@ -81,7 +82,7 @@ pub async fn run(open: &Open, data: bool, sink: &Sink) -> Result<Report, Failure
     packs(&mut reader, sink, &mut report).await?;
     let mut broken = Broken::new();
     if data && !report.interrupted {
-        chunks(&mut reader, sink, &mut report, &mut broken).await?;
+        chunks(&mut reader, open.cipher.clone(), sink, &mut report, &mut broken).await?;
     }
     if !report.interrupted {
         archives(&mut reader, sink, &mut report, &broken).await?;
@@ -136,7 +137,13 @@ async fn packs(reader: &mut Reader<'_>, sink: &Sink, report: &mut Report) -> Res
     Ok(())
 }
 
-async fn chunks(reader: &mut Reader<'_>, sink: &Sink, report: &mut Report, broken: &mut Broken) -> Result<(), Failure> {
+async fn chunks(
+    reader: &mut Reader<'_>,
+    cipher: Option<Cipher>,
+    sink: &Sink,
+    report: &mut Report,
+    broken: &mut Broken,
+) -> Result<(), Failure> {
     let mut lost = HashSet::new();
     let mut defects = Vec::new();
     let mut observe = |finding: DataFinding<'_>| match finding {
@@ -154,7 +161,7 @@ async fn chunks(reader: &mut Reader<'_>, sink: &Sink, report: &mut Report, broke
         },
     };
     let mut verification = Verification::new(reader, AHEAD);
-    let mut flights = Flights::default();
+    let mut flights = Flights::new(cipher);
     loop {
         while flights.have_room()
             && let Some(fetch) = verification.next_fetch(&reader.index)
