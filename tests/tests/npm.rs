@@ -36,17 +36,20 @@ fn main() -> ExitCode {
 
 /// The folder into which the package is installed, made when the first test needs it.
 #[derive(Default)]
-struct Installed(OnceLock<Result<Scratch, String>>);
+struct Installed {
+    obstacle: OnceLock<Option<String>>,
+    folder: OnceLock<Result<Scratch, String>>,
+}
 
 impl Installed {
     /// Runs a script on a fixture. What it prints is wrong.
     fn run(&self, script: &str, fixture: &Fixture, findings: &mut Findings) {
-        if let Some(obstacle) = web::obstacle() {
+        if let Some(obstacle) = self.obstacle.get_or_init(web::obstacle) {
             return findings.skip(obstacle);
         }
-        let folder = match self.0.get_or_init(install) {
+        let folder = match self.folder.get_or_init(install) {
             Ok(folder) => folder.path(),
-            Err(error) => return findings.wrong(error),
+            Err(error) => return findings.wrong(error.as_str()),
         };
         let unpacked = fixture.unpack();
         let mut node = Command::new("node");

@@ -1,8 +1,8 @@
 // The package where the caller says where the module is.
 
-import type { OpenOptions, Repository, Source } from './index.d.ts'
+import type { OpenOptions, Repository, Source } from './index.js'
 
-export * from './index.d.ts'
+export * from './index.js'
 
 /** Opens a repository, with the module from `wasm` and a worker from `worker`. */
 export function openRepository(

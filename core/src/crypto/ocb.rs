@@ -95,7 +95,7 @@ impl Ocb {
     /// by whomever; then [`Ocb::finish`].
     pub(super) fn begin(&self, nonce: &[u8; 12], data: &mut [u8]) {
         let mut offset = self.first_offset(nonce);
-        self.each_batch(data.as_chunks_mut().0, &mut offset, |batch, offsets| mask(batch, offsets));
+        self.each_batch(data.as_chunks_mut().0, &mut offset, mask);
     }
 
     /// Ends what [`Ocb::begin`] has begun; `false` (and `data` is of no use any more) if the tag is wrong.
