@@ -39,6 +39,20 @@ same('under', await paths({ under: 'sub' }), archives[0].items.map(({ path }) =>
 same('depth', await paths({ under: 'sub', depth: 0 }), ['sub'])
 same('match', await paths({ match: ['*.txt', 'pp:sub/lines.txt'] }), ['hello.txt', 'sub/lines.txt', 'ünïcödé-日本.txt'])
 same('expressions', await paths({ match: [/^hello/g, /LINES/i] }), ['hello.txt', 'sub/lines.txt'])
+await fails('no folder', 'MisuseError', 'IncludePatternNeverMatchedWarning', () => archive.dir('nothing'))
+await fails('a file for a folder', 'MisuseError', 'CommandError', () => archive.dir('hello.txt'))
+await fails('an order', 'MisuseError', 'CommandError', () => archive.dir('', { sort: 'beauty' }))
+const names = async (...args) => (await archive.dir(...args)).items.map(({ path }) => path)
+same('dir', await names('sub'), ['sub/hello-link', 'sub/lines.txt', 'sub/random.bin', 'sub/zeros.bin'])
+same('the largest', await names('sub', { sort: '-size', count: 2 }), ['sub/zeros.bin', 'sub/lines.txt'])
+same('total', (await archive.dir('', { offset: 5, count: 1 })).total, archives[0].items.filter(({ path }) => !/[/]|^[.]$/.test(path)).length)
+same('search', await hits(repo.search('LINES')), ['sub/lines.txt', 'sub/lines.txt'])
+same('search with a limit', await hits(repo.search(/bin$/, { limit: 3 })), ['sub/random.bin', 'sub/zeros.bin', 'sub/random.bin'])
+same('search in one', await hits(repo.search('lines', { archives: [archive] })), ['sub/lines.txt'])
+const versions = []
+for await (const { archive, item } of repo.versions('/sub/lines.txt')) versions.push([archive.id, item.size])
+same('versions', versions, archives.map(({ id }) => [id, 5859]).reverse())
+
 same('hello.txt', await text(archive.open('/hello.txt')), 'hello world\n')
 
 // Sources of the caller's, with functions that can't be sent to a worker.
@@ -73,6 +87,12 @@ async function paths(options) {
   const found = []
   for await (const item of archive.items(options)) found.push(item.path)
   return found
+}
+
+async function hits(found) {
+  const paths = []
+  for await (const { item } of found) paths.push(item.path)
+  return paths
 }
 
 async function text(stream) {

@@ -54,6 +54,16 @@ export interface Repository {
   archives(options?: { deleted?: boolean } & Abortable): AsyncGenerator<Archive, void>
   /** The archive that `aid:` and the beginning of its id mean, or a name that no other archive has. */
   archive(wanted: string, options?: Abortable): Promise<Archive>
+  /** Items whose path has a text in it, whatever its case, or matches a regular expression; newest archive first. */
+  search(
+    wanted: string | RegExp,
+    options?: { archives?: Iterable<Archive | string>; limit?: number } & ProblemOptions,
+  ): AsyncGenerator<Hit, void>
+  /** What a path was in each archive that has it, newest first. */
+  versions(
+    path: string | Uint8Array,
+    options?: { archives?: Iterable<Archive | string> } & ProblemOptions,
+  ): AsyncGenerator<Hit, void>
   /** Compares every pack with its hash, reads all chunks if `data` is set, and tells which files of which archives it hits. */
   verify(options?: { data?: boolean; onProgress?: (progress: VerifyProgress) => void } & Abortable): Promise<Report>
   /** Ends the worker. */
@@ -79,6 +89,11 @@ export interface Archive {
   readonly problem?: PortaborgError
   /** The items in the order in which they were archived. */
   items(options?: ItemsOptions): AsyncGenerator<Item, void>
+  /** One page of what is right in a folder. `sort` is turned round by a `-` before it. */
+  dir(
+    path?: string | Uint8Array,
+    options?: { sort?: Sort | `-${Sort}`; offset?: number; count?: number } & ProblemOptions,
+  ): Promise<{ items: Item[]; total: number }>
   /** The content of a file, or a part of it: bytes in order, every one of them verified. An error comes in its place. */
   open(
     file: Item | string | Uint8Array,
@@ -91,15 +106,25 @@ export interface Archive {
   >
 }
 
-export interface ItemsOptions extends Abortable {
+export type Sort = 'name' | 'size' | 'mtime'
+
+export interface Hit {
+  archive: Archive
+  item: Item
+}
+
+export interface ProblemOptions extends Abortable {
+  /** Takes what is wrong with an archive's list of items; without it, that is thrown, and ends the iteration. */
+  onProblem?: (problem: PortaborgError) => void
+}
+
+export interface ItemsOptions extends ProblemOptions {
   /** Only this folder and what is in it. */
   under?: string | Uint8Array
   /** Only what matches one of these: Borg's patterns (`sh:` unless they say another style), or regular expressions. */
   match?: string | RegExp | (string | RegExp)[]
   /** Only so many levels below `under`: 1 is what lies right in it. */
   depth?: number
-  /** Takes what is wrong with the archive's list of items; without it, that is thrown, and ends the iteration. */
-  onProblem?: (problem: PortaborgError) => void
 }
 
 export interface Item {

@@ -29,6 +29,44 @@ export class Repository {
     return new Archive(this.#link, JSON.parse(await this.#link.call('archive', [String(wanted)], { signal })))
   }
 
+  /**
+   * Items whose path has a text in it, whatever its case, or matches a regular expression; newest archive first. What is wrong with
+   * an archive is thrown, or given to `onProblem`, and then the rest follows.
+   */
+  async *search(wanted, { archives, limit = Infinity, onProblem, signal } = {}) {
+    const isText = !(wanted instanceof RegExp)
+    const filter = isText ? { contains: String(wanted) } : { match: wanted }
+    let left = limit
+    for await (const archive of this.#newestFirst(archives, onProblem, signal)) {
+      if (left <= 0) return
+      for await (const item of Archive.items(archive, filter, { onProblem, signal })) {
+        yield { archive, item }
+        left -= 1
+        if (left <= 0) return
+      }
+    }
+  }
+
+  /** What a path was in each archive that has it, newest first. */
+  async *versions(path, { archives, onProblem, signal } = {}) {
+    const filter = { under: path, exact: true }
+    for await (const archive of this.#newestFirst(archives, onProblem, signal)) {
+      for await (const item of Archive.items(archive, filter, { onProblem, signal })) yield { archive, item }
+    }
+  }
+
+  async *#newestFirst(only, onProblem, signal) {
+    const listed = []
+    for await (const archive of this.archives({ signal })) listed.push(archive)
+    const ids = only && new Set(Array.from(only, (archive) => archive.id ?? archive))
+    for (const archive of listed.reverse()) {
+      if (ids && !ids.has(archive.id)) continue
+      if (!archive.problem) yield archive
+      else if (onProblem) onProblem(archive.problem)
+      else throw archive.problem
+    }
+  }
+
   /** Looks for damage; with `data`, all content is read. */
   async verify({ data = false, onProgress, signal } = {}) {
     const report = await this.#link.call('verify', [Boolean(data)], { signal, onTell: onProgress })
@@ -74,7 +112,25 @@ export class Archive {
    * The items in the order in which they were archived: those under a folder, that a pattern matches, down to a depth. What is
    * wrong with the archive's list of items is thrown in its place, or given to `onProblem`, and then the rest follows.
    */
-  async *items({ under, match, depth, onProblem, signal } = {}) {
+  items({ under, match, depth, onProblem, signal } = {}) {
+    return Archive.items(this, { under, match, depth }, { onProblem, signal })
+  }
+
+  /** What is right in a folder: so many of it from a place on, in an order (`-` before it turns it round). */
+  async dir(path = '', { sort = 'name', offset = 0, count, onProblem, signal } = {}) {
+    const descending = String(sort).startsWith('-')
+    const wanted = { path: [...pathBytes(path, 'path')], sort: String(sort).replace(/^-/, ''), descending, offset, count }
+    const stream = this.#link.stream('folder', [this.id, JSON.stringify(wanted)], { signal })
+    const items = []
+    while (true) {
+      const { done, value } = await stream.next()
+      if (done) return { items, ...JSON.parse(value) }
+      for (const item of parse(value, onProblem)) items.push(item)
+    }
+  }
+
+  /** The items that a filter of the module's leaves. */
+  static async *items(archive, { under, match, ...rest }, { onProblem, signal }) {
     const matches = match === undefined ? [] : [match].flat()
     const expressions = matches.filter((one) => one instanceof RegExp)
     const patterns = expressions.length > 0 ? [] : matches.map(String)
@@ -82,16 +138,10 @@ export class Archive {
       throw misuse('match', 'Patterns and regular expressions can not be mixed.')
     }
     const wanted = under === undefined ? undefined : [...pathBytes(under, 'under')]
-    const filter = JSON.stringify({ under: wanted, match: patterns, depth })
-    for await (const { text, bytes } of this.#link.stream('items', [this.id, filter], { signal })) {
-      const { items, problem } = JSON.parse(text)
-      if (problem) {
-        if (!onProblem) throw toError(problem)
-        onProblem(toError(problem))
-        continue
-      }
-      for (const row of items) {
-        if (expressions.length === 0 || expressions.some((one) => matchesText(one, row.path))) yield new Item(row, bytes)
+    const filter = JSON.stringify({ under: wanted, match: patterns, ...rest })
+    for await (const batch of archive.#link.stream('items', [archive.id, filter], { signal })) {
+      for (const item of parse(batch, onProblem)) {
+        if (expressions.length === 0 || expressions.some((one) => matchesText(one, item.path))) yield item
       }
     }
   }
@@ -133,17 +183,23 @@ export class Archive {
   }
 
   async #find(path, signal) {
-    const filter = JSON.stringify({ under: [...path], exact: true })
     const problems = []
-    for await (const { text, bytes } of this.#link.stream('items', [this.id, filter], { signal })) {
-      const { items, problem } = JSON.parse(text)
-      if (problem) problems.push(toError(problem))
-      else return new Item(items[0], bytes)
-    }
+    const options = { onProblem: (problem) => problems.push(problem), signal }
+    for await (const item of Archive.items(this, { under: path, exact: true }, options)) return item
     if (problems.length > 0) throw problems[0]
     const name = new TextDecoder().decode(path)
     throw misuse(name, `${name} is not in the archive.`, 'IncludePatternNeverMatchedWarning')
   }
+}
+
+/** The items of a batch, each made when it is asked for; a problem is thrown, or given to whom it may concern. */
+function* parse({ text, bytes }, onProblem) {
+  const { items = [], problem } = JSON.parse(text)
+  if (problem) {
+    if (!onProblem) throw toError(problem)
+    onProblem(toError(problem))
+  }
+  for (const row of items) yield new Item(row, bytes)
 }
 
 function date(text) {

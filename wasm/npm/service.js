@@ -40,6 +40,7 @@ export function serve(port, { load, sources }) {
     archives: (_, deleted) => repository.archives(deleted),
     archive: (_, wanted) => repository.archive(wanted),
     items: (sink, archive, filter) => repository.items(archive, filter, sink),
+    folder: (sink, archive, wanted) => repository.folder(archive, wanted, sink),
     content: (sink, chunks, start, end) => repository.content(chunks, start, end, sink),
     damage: (sink, archive) => repository.damage(archive, sink),
     verify: (sink, data) => repository.verify(data, sink),

@@ -136,6 +136,12 @@ impl Batch {
         sink.give(&Batch { items, bytes: Vec::new() }, Some(&bytes)).await
     }
 
+    /// The paths of what was added.
+    #[cfg(test)]
+    pub fn paths(&self) -> Vec<String> {
+        self.items.iter().map(|row| row.path.clone()).collect()
+    }
+
     /// A text, and where its bytes are if they are no text.
     fn text(&mut self, raw: &[u8]) -> (String, Option<Place>) {
         let (text, is_lossy) = lossy(raw);

@@ -1,6 +1,7 @@
 //! Which items of an archive are asked for.
 
 use crate::failure::Failure;
+use portaborg_core::bytes::lossy;
 use portaborg_core::item::{Item, make_path_safe};
 use portaborg_core::pattern::{Pattern, Style};
 use serde::Deserialize;
@@ -14,6 +15,8 @@ pub struct Filter {
     under: Vec<u8>,
     patterns: Vec<(String, Pattern)>,
     depth: Option<usize>,
+    /// A part of the path, whatever its case.
+    contains: Option<String>,
     /// Only the item whose path `under` is.
     exact: bool,
 }
@@ -24,11 +27,12 @@ struct Wanted {
     under: Option<Vec<u8>>,
     r#match: Vec<String>,
     depth: Option<usize>,
+    contains: Option<String>,
     exact: bool,
 }
 
 impl Filter {
-    /// Reads `{ under, match, depth, exact }`, with `under` as a list of bytes.
+    /// Reads `{ under, match, depth, contains, exact }`, with `under` as a list of bytes.
     pub fn parse(json: &str) -> Result<Filter, Failure> {
         let wanted: Wanted = serde_json::from_str(json).map_err(|_| Failure::argument("the filter"))?;
         let under = make_path_safe(&wanted.under.unwrap_or_default()).map_err(|_| Failure::argument("under"))?;
@@ -38,7 +42,8 @@ impl Filter {
             patterns.push((text, pattern));
         }
         Ok(Filter {
-            under: if under == ROOT { Vec::new() } else { under },
+            under,
+            contains: wanted.contains.map(|text| text.to_lowercase()),
             patterns,
             depth: wanted.depth,
             exact: wanted.exact,
@@ -47,9 +52,13 @@ impl Filter {
 
     /// Whether an item is asked for.
     pub fn leaves(&mut self, item: &Item) -> Result<bool, Failure> {
-        let Some(below) = self.below(&item.path) else { return Ok(false) };
-        let levels = if below.is_empty() { 0 } else { 1 + below.iter().filter(|&&byte| byte == b'/').count() };
+        let Some(levels) = below(&self.under, &item.path).map(levels) else { return Ok(false) };
         if self.depth.is_some_and(|depth| levels > depth) || self.exact && levels > 0 {
+            return Ok(false);
+        }
+        if let Some(contains) = &self.contains
+            && !lossy(&item.path).0.to_lowercase().contains(contains)
+        {
             return Ok(false);
         }
         for (text, pattern) in &self.patterns {
@@ -59,19 +68,24 @@ impl Filter {
         }
         Ok(self.patterns.is_empty())
     }
+}
 
-    /// The path from the folder on; `None` if it is not in there.
-    fn below<'p>(&self, path: &'p [u8]) -> Option<&'p [u8]> {
-        let path = if path == ROOT { &[] } else { path };
-        if self.under.is_empty() {
-            return Some(path);
-        }
-        match path.strip_prefix(&self.under[..])? {
-            [] => Some(&[]),
-            [b'/', below @ ..] => Some(below),
-            _ => None,
-        }
+/// The path from a folder on; `None` if it is not in there.
+pub fn below<'p>(folder: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
+    let path = if path == ROOT { &[] } else { path };
+    if folder.is_empty() || folder == ROOT {
+        return Some(path);
     }
+    match path.strip_prefix(folder)? {
+        [] => Some(&[]),
+        [b'/', below @ ..] => Some(below),
+        _ => None,
+    }
+}
+
+/// How many levels below a folder a path is that is given from there on.
+pub fn levels(below: &[u8]) -> usize {
+    if below.is_empty() { 0 } else { 1 + below.iter().filter(|&&byte| byte == b'/').count() }
 }
 
 #[cfg(test)]
@@ -93,6 +107,7 @@ mod tests {
         assert_eq!(left(r#"{"under": [97], "depth": 1}"#), ["a", "a/b"]);
         assert_eq!(left(r#"{"under": [97], "exact": true}"#), ["a"]);
         assert_eq!(left(r#"{"match": ["**/*.txt"]}"#), ["a/b/c.txt", "d.txt"]);
+        assert_eq!(left(r#"{"contains": "B/C"}"#), ["a/b/c.txt"]);
         assert_eq!(left(r#"{"match": ["pp:ab", "re:^d"]}"#), ["ab", "d.txt"]);
     }
 

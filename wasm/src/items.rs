@@ -79,7 +79,7 @@ async fn give(
 }
 
 /// In its place: after the items before it.
-async fn give_problem(problem: ItemProblem, archive: &str, batch: &mut Batch, sink: &Sink) -> Result<(), Stopped> {
+pub async fn give_problem(problem: ItemProblem, archive: &str, batch: &mut Batch, sink: &Sink) -> Result<(), Stopped> {
     batch.flush(sink).await?;
     sink.give(&Trouble { problem: Failure::items(problem, archive) }, None).await
 }

@@ -34,6 +34,7 @@ mod damage;
 mod engine;
 mod failure;
 mod filter;
+mod folder;
 mod items;
 mod keys;
 mod repository;

@@ -7,6 +7,7 @@ use crate::damage;
 use crate::engine::Reading;
 use crate::failure::{Failure, Fault};
 use crate::filter::Filter;
+use crate::folder;
 use crate::items;
 use crate::keys::handed_in;
 use crate::sink::{Sink, json};
@@ -94,6 +95,12 @@ impl Repository {
     /// Gives the items of an archive that a filter leaves to the sink, in batches, and what is wrong with their stream.
     pub async fn items(&self, archive: String, filter: String, sink: Sink) -> Result<(), JsValue> {
         Ok(items::run(&self.0, &archive, Filter::parse(&filter)?, &sink).await?)
+    }
+
+    /// Gives one page of a folder of an archive to the sink, as a batch, and what is wrong with its items; and tells how many there
+    /// are, as JSON.
+    pub async fn folder(&self, archive: String, wanted: String, sink: Sink) -> Result<String, JsValue> {
+        Ok(json(&folder::run(&self.0, &archive, &wanted, &sink).await?))
     }
 
     /// Gives the content of a file to the sink, in order: the bytes of its chunks, as an item's batch has them, from `start` up
