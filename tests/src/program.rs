@@ -62,6 +62,7 @@ impl Program {
     /// A command on a repository.
     #[must_use]
     pub fn on(&self, repository: &Path, passphrase: &str) -> Call {
+        let workers = workers();
         Call {
             program: self.clone(),
             args: Vec::new(),
@@ -72,7 +73,8 @@ impl Program {
                 ("BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK".into(), "yes".into()),
                 ("BORG_RELOCATED_REPO_ACCESS_IS_OK".into(), "yes".into()),
                 ("BORG_SELFTEST".into(), "disabled".into()),
-                ("BORG_EXTRACT_WORKERS".into(), workers().into()),
+                ("BORG_EXTRACT_WORKERS".into(), workers.into()),
+                ("BORG_CREATE_WORKERS".into(), workers.into()),
                 ("LC_ALL".into(), "C.UTF-8".into()),
                 ("TZ".into(), "UTC".into()),
                 ("RUST_BACKTRACE".into(), "1".into()),

@@ -13,7 +13,9 @@ mod usage;
 
 pub use plan::{PackFate, Plan, PlanOptions};
 pub use recompress::{Recompression, recompress};
-pub use references::{ReferencesError, forget_references, load_references, scan_references, store_references};
+pub use references::{
+    ItemReferences, ReferencesScan, forget_references, load_references, scan_references, store_references,
+};
 pub use rewrite::{PackProblem, RewriteError};
 pub use usage::Usage;
 

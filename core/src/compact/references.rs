@@ -3,6 +3,7 @@
 use crate::archive::ArchiveMeta;
 use crate::crypto::{EnvelopeError, Sealer};
 use crate::id::{ArchiveId, ChunkId};
+use crate::item::Item;
 use crate::name::{Key, Namespace, REFERENCES_PREFIX};
 use crate::references::ArchiveReferences;
 use crate::repo::{ChunkReader, ItemProblem, ItemStream, delete_if_there};
@@ -14,17 +15,6 @@ use hashbrown::HashMap;
 
 /// 36 bytes a chunk: an archive has less than a billion.
 const MAX_STORED_BYTES: usize = 1 << 30;
-
-/// Why it can't be told what an archive refers to. Then nothing may be removed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReferencesError {
-    /// A part of its item stream can't be read.
-    #[error("{0}")]
-    Items(#[from] ItemProblem),
-    /// The storage failed.
-    #[error("{0}")]
-    Store(#[from] StoreError),
-}
 
 /// The references of an archive that are kept in the repository. `Ok(None)` if there are none, `Err(None)` if they are of no
 /// use; they can be made anew, so that harms nothing.
@@ -71,28 +61,68 @@ pub async fn forget_references<S: StoreMut>(store: &S, archives: &BTreeSet<Archi
     Ok(())
 }
 
-/// Reads what an archive refers to from its items.
+/// Reads what an archive refers to from its items. If one of them can't be read, nothing may be removed.
 pub async fn scan_references<S: Store>(
     reader: &mut ChunkReader<'_, S>,
     id: ArchiveId,
     meta: &ArchiveMeta,
-) -> Result<ArchiveReferences, ReferencesError> {
-    let mut chunks: HashMap<ChunkId, u32> = HashMap::new();
-    chunks.insert(id.into(), 0);
-    let mut references = ArchiveReferences::default();
+) -> Result<ArchiveReferences, ItemProblem> {
+    let mut scan = ReferencesScan::default();
     let mut items = ItemStream::new(&meta.item_ptrs);
     while let Some(item) = items.next(reader).await {
-        let item = item?;
-        references.file_count += 1;
-        for chunk in item.chunks.iter().flatten() {
-            references.content_size = references.content_size.saturating_add(chunk.size);
-            // No chunk is so long; what an item claims beyond that changes no more than a statistic.
-            chunks.insert(chunk.id, u32::try_from(chunk.size).unwrap_or(u32::MAX));
-        }
+        scan.add(ItemReferences::of([&item?]));
     }
-    chunks.extend(meta.item_ptrs.iter().chain(items.chunks()).map(|id| (*id, 0)));
-    let mut chunks: Vec<(ChunkId, u32)> = chunks.into_iter().collect();
-    chunks.sort_unstable();
-    references.chunks = chunks;
-    Ok(references)
+    Ok(scan.finish(id, meta, items.chunks()))
+}
+
+/// What some items of an archive refer to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ItemReferences {
+    file_count: u64,
+    content_size: u64,
+    /// A chunk as often as it occurs.
+    chunks: Vec<(ChunkId, u32)>,
+}
+
+impl ItemReferences {
+    /// Of these items.
+    pub fn of<'i>(items: impl IntoIterator<Item = &'i Item>) -> ItemReferences {
+        let mut references = ItemReferences::default();
+        for item in items {
+            references.file_count += 1;
+            for chunk in item.chunks.iter().flatten() {
+                references.content_size = references.content_size.saturating_add(chunk.size);
+                // No chunk is so long; what an item claims beyond that changes no more than a statistic.
+                references.chunks.push((chunk.id, u32::try_from(chunk.size).unwrap_or(u32::MAX)));
+            }
+        }
+        references
+    }
+}
+
+/// What an archive refers to, as far as its items are known, in their order.
+#[derive(Debug, Default)]
+pub struct ReferencesScan {
+    file_count: u64,
+    content_size: u64,
+    chunks: HashMap<ChunkId, u32>,
+}
+
+impl ReferencesScan {
+    /// Adds what more items refer to.
+    pub fn add(&mut self, references: ItemReferences) {
+        self.file_count += references.file_count;
+        self.content_size = self.content_size.saturating_add(references.content_size);
+        self.chunks.extend(references.chunks);
+    }
+
+    /// Ends with what the archive needs besides: its metadata, and the chunks of its item stream.
+    pub fn finish(mut self, id: ArchiveId, meta: &ArchiveMeta, item_chunks: &[ChunkId]) -> ArchiveReferences {
+        let described = meta.item_ptrs.iter().chain(item_chunks).map(|id| (*id, 0));
+        self.chunks.entry(id.into()).or_insert(0);
+        self.chunks.extend(described);
+        let mut chunks: Vec<(ChunkId, u32)> = self.chunks.into_iter().collect();
+        chunks.sort_unstable();
+        ArchiveReferences { file_count: self.file_count, content_size: self.content_size, chunks }
+    }
 }

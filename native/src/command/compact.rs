@@ -7,23 +7,29 @@ use crate::interrupt;
 use crate::output::display::time;
 use crate::output::progress::{Label, Percent, Unit};
 use crate::repository::archives::{self, Archive, Reader, shown_name};
+use crate::repository::pipeline::{Work, with_pipeline};
 use crate::repository::session::{Held, Lock, Session};
 use crate::repository::writing::pack_limits;
+use crate::tuning;
 use clap::Args;
 use portaborg_core::check::CheckedPacks;
 use portaborg_core::compact::{
-    PackFate, PackProblem, Plan, PlanOptions, ReferencesError, Step, Usage, forget_references, load_references,
-    run as compact, scan_references, store_references,
+    ItemReferences, PackFate, PackProblem, Plan, PlanOptions, ReferencesScan, Step, Usage, forget_references,
+    load_references, run as compact, store_references,
 };
 use portaborg_core::crypto::Sealer;
 use portaborg_core::files_cache::file_name;
 use portaborg_core::id::PackId;
+use portaborg_core::item::Item;
 use portaborg_core::name::{Entry, Namespace};
+use portaborg_core::object::Spare;
 use portaborg_core::references::ArchiveReferences;
-use portaborg_core::repo::{ArchiveProblem, DEFAULT_PACK_BYTES, ReadError, forget_archive};
+use portaborg_core::repo::{ArchiveProblem, DEFAULT_PACK_BYTES, EncodedItems, ItemProblem, ReadError, forget_archive};
 use portaborg_core::select::Candidate;
 use portaborg_core::store::{BlockingStore, now};
+use portaborg_core::tuning::Tuning;
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::env;
 use std::fs;
 
@@ -63,6 +69,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     if !options.dry_run {
         session.assert_rewritable("compaction")?;
     }
+    let tuning = tuning::for_reading()?;
     app.info("Starting compaction / garbage collection...");
     app.info("Getting object IDs from the index...");
     let mut sealer = session.sealer()?;
@@ -71,7 +78,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     } else {
         session.reader_to_rewrite(app, &held, &mut sealer)?
     };
-    let mut collection = Collection { app, options, session: &session, usage: Usage::new() };
+    let mut collection = Collection { app, options, session: &session, usage: Usage::new(), tuning };
     app.info("Computing object IDs used by archives...");
     let live = collection.analyse(&mut reader, &mut sealer, &mut held)?;
     collection.soft_deleted(&mut reader, &mut held)?;
@@ -92,6 +99,28 @@ struct Collection<'a> {
     options: &'a Options,
     session: &'a Session,
     usage: Usage,
+    tuning: Tuning,
+}
+
+/// Has workers tell what items refer to.
+struct Referring;
+
+impl Work for Referring {
+    type Tools = ();
+    type Items = Result<ItemReferences, ItemProblem>;
+    type Job = Infallible;
+    type Done = Infallible;
+
+    fn tools(&self) {}
+
+    fn decode(&self, (): &mut (), items: EncodedItems) -> Self::Items {
+        let items = items.collect::<Result<Vec<Item>, ItemProblem>>()?;
+        Ok(ItemReferences::of(&items))
+    }
+
+    fn work(&self, (): &mut (), job: Infallible, _: &mut Spare) -> Infallible {
+        job
+    }
 }
 
 impl Collection<'_> {
@@ -150,13 +179,20 @@ impl Collection<'_> {
     /// Reads what an archive needs. An archive that can't be read keeps anything from being removed.
     fn scan(&self, archive: &Archive, reader: &mut Reader<'_>) -> Result<ArchiveReferences, Failure> {
         let meta = archive.require_meta(&self.session.location)?;
-        now(scan_references(reader, archive.id(), meta)).map_err(|error| match error {
-            ReferencesError::Store(error) => Failure::store(error, &self.session.location),
-            ReferencesError::Items(problem) => Failure::integrity(format_args!(
+        let scanned = with_pipeline(self.session, reader, &self.tuning, &Referring, |pipeline| {
+            let mut scan = ReferencesScan::default();
+            pipeline.begin(&meta.item_ptrs);
+            while let Some(references) = pipeline.next_items() {
+                scan.add(references.flatten()?);
+            }
+            Ok(scan.finish(archive.id(), meta, pipeline.item_chunks()))
+        });
+        scanned.map_err(|problem: ItemProblem| {
+            Failure::integrity(format_args!(
                 "Archive {} {}: {problem}. Nothing is removed; run \"borg check --repair\", or delete the archive.",
                 shown_name(archive),
                 archive.id()
-            )),
+            ))
         })
     }
 

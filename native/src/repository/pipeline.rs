@@ -170,6 +170,11 @@ impl<W: Work> Pipeline<'_, '_, '_, W> {
         Some(ready)
     }
 
+    /// The chunks of the item stream that was read.
+    pub fn item_chunks(&self) -> &[ChunkId] {
+        self.items.stream.chunks()
+    }
+
     /// The next chunk of what is wanted of [`Pipeline::content`].
     ///
     /// # Panics

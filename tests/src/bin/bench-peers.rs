@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
@@ -53,6 +54,8 @@ fn main() -> ExitCode {
         eprintln!("{}", peers::MISSING);
         return ExitCode::FAILURE;
     };
+    // As they are for users, where tests take turns with numbers.
+    let pair = pair.env("BORG_CREATE_WORKERS", "").env("BORG_EXTRACT_WORKERS", "");
     println!("{}", machine());
     for (name, folder) in corpora(&options, &scratch) {
         for compression in &options.compression {
@@ -80,6 +83,8 @@ fn corpora(options: &Options, scratch: &Scratch) -> Vec<(String, PathBuf)> {
             folders.push((corpus.name(), folder));
         }
     }
+    // What has just been written would be read again by the second run, to be sure.
+    thread::sleep(Duration::from_secs(4));
     folders.extend(options.folder.iter().map(|folder| (folder.display().to_string(), folder.clone())));
     folders
 }
@@ -88,8 +93,8 @@ fn corpora(options: &Options, scratch: &Scratch) -> Vec<(String, PathBuf)> {
 struct Round {
     steps: Vec<Outcome>,
     repository_bytes: u64,
-    /// Of create and extract: processor time of the first thread and of all (ours only).
-    serial: Option<[(f64, f64); 2]>,
+    /// Of create and extract (ours only).
+    serial: Option<[Serial; 2]>,
 }
 
 fn compare(pair: &Pair, name: &str, folder: &Path, compression: &str, rounds: usize, scratch: &Scratch) {
@@ -126,15 +131,20 @@ fn compare(pair: &Pair, name: &str, folder: &Path, compression: &str, rounds: us
         (sizes[0] / sizes[1] - 1.0) * 100.0
     );
     for (at, step) in ["create", "extract"].into_iter().enumerate() {
-        let shares = ours.iter().filter_map(|round| round.serial.map(|serial| serial[at].0 / serial[at].1));
-        let share = median(shares);
+        let figure = |figure: fn(&Serial) -> f64| {
+            median(ours.iter().filter_map(|round| round.serial.as_ref().map(|serial| figure(&serial[at]))))
+        };
+        let share = figure(Serial::share);
         let speed_up = |cores: f64| 1.0 / (share + (1.0 - share) / cores);
         println!(
-            "{step}: {:.0} % of the processor time only one thread can do; speed-up by 4, 8, 12 cores: {:.1}, {:.1}, {:.1}.",
+            "{step}: {:.0} % of the processor time only one thread can do; speed-up by 4, 8, 12 cores: {:.1}, {:.1}, \
+             {:.1}. With 2 workers {:.2} times as fast as with 1 (Karp-Flatt: {:.0} %).",
             share * 100.0,
             speed_up(4.0),
             speed_up(8.0),
-            speed_up(12.0)
+            speed_up(12.0),
+            figure(Serial::speed_up),
+            figure(Serial::karp_flatt) * 100.0
         );
     }
 }
@@ -158,18 +168,51 @@ fn round(client: &Client, folder: &Path, compression: &str, scratch: &Scratch) -
     remove_all(&out);
     steps.push(timed(&["check", "--verify-data"], folder));
     steps.push(timed(&["repo-list"], folder));
-    let serial = (client.name() == "ours").then(|| {
-        let again = ["create", "--debug", "--files-cache", "disabled", "--compression", compression, "series", "."];
+    let serial = (client.name() == "ours").then(|| serial(client, folder, compression, scratch));
+    Round { steps, repository_bytes, serial }
+}
+
+/// What only one thread can do, of our program's create and extract.
+fn serial(client: &Client, folder: &Path, compression: &str, scratch: &Scratch) -> [Serial; 2] {
+    let [one, two] = ["1", "2"].map(|workers| {
+        let client = client.clone().env("BORG_CREATE_WORKERS", workers).env("BORG_EXTRACT_WORKERS", workers);
+        let timed = |args: &[&str], within: &Path| {
+            rustix::fs::sync();
+            client.succeeds(client.call(args).within(within))
+        };
         remove_all(client.repository());
         client.ok(&["repo-create", "--encryption", "aes256-ocb", "--id-hash", "blake3"]);
-        let create = threads(&timed(&again, folder));
+        let create = ["create", "--debug", "--files-cache", "disabled", "--compression", compression, "series", "."];
+        let created = timed(&create, folder);
         let newest = client.ok(&["repo-list", "--last", "1", "--short"]).out();
         let out = scratch.folder("out");
-        let extract = threads(&timed(&["extract", "--debug", &format!("aid:{}", newest.trim())], &out));
+        let extracted = timed(&["extract", "--debug", &format!("aid:{}", newest.trim())], &out);
         remove_all(&out);
-        [create, extract]
+        [created, extracted]
     });
-    Round { steps, repository_bytes, serial }
+    [0, 1].map(|at| Serial { threads: threads(&two[at]), walls: [wall(&one[at]), wall(&two[at])] })
+}
+
+struct Serial {
+    /// Processor seconds of the first thread and of all, with two workers.
+    threads: (f64, f64),
+    /// Seconds with one worker and with two.
+    walls: [f64; 2],
+}
+
+impl Serial {
+    fn share(&self) -> f64 {
+        self.threads.0 / self.threads.1
+    }
+
+    fn speed_up(&self) -> f64 {
+        self.walls[0] / self.walls[1]
+    }
+
+    /// The serial share that would explain the speed-up by two workers, were nothing else in the way.
+    fn karp_flatt(&self) -> f64 {
+        (1.0 / self.speed_up() - 0.5) / 0.5
+    }
 }
 
 /// Processor seconds of the first thread and of all, as our program tells them to `--debug`.
