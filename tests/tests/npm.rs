@@ -1,7 +1,8 @@
 //! The npm package as its users have it: built, packed, installed into an empty folder, and run by Node over every fixture.
 //!
 //! `npm/good/NAME` compares every item, attribute and byte with what the kit knows; `npm/damaged/NAME` wants an error with a
-//! code for whatever is wrong, and right contents for all else; `npm/use/...` tries what no fixture is about.
+//! code for whatever is wrong, and right contents for all else; `npm/software/NAME` does without Web Crypto; `npm/use/...` tries
+//! what no fixture is about.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,13 +22,19 @@ fn main() -> ExitCode {
             let installed = Arc::clone(&installed);
             let group = if fixture.expected.is_negative() { "damaged" } else { "good" };
             trials.push(Trial::new(format!("npm/{group}/{}", fixture.name), move |findings| {
-                installed.run(&format!("{group}.mjs"), &fixture, findings);
+                installed.run(&format!("{group}.mjs"), &fixture, "", findings);
+            }));
+        }
+        for name in LONG_CHUNKS {
+            let installed = Arc::clone(&installed);
+            trials.push(Trial::new(format!("npm/software/{name}"), move |findings| {
+                installed.run("good.mjs", &fixture::named(name), NO_WEB_CRYPTO, findings);
             }));
         }
         for case in CASES {
             let installed = Arc::clone(&installed);
             trials.push(Trial::new(format!("npm/use/{case}"), move |findings| {
-                installed.run(&format!("{case}.mjs"), &fixture::named(USED), findings);
+                installed.run(&format!("{case}.mjs"), &fixture::named(USED), "", findings);
             }));
         }
         trials
@@ -42,8 +49,8 @@ struct Installed {
 }
 
 impl Installed {
-    /// Runs a script on a fixture. What it prints is wrong.
-    fn run(&self, script: &str, fixture: &Fixture, findings: &mut Findings) {
+    /// Runs a script on a fixture, with options for Node. What it prints is wrong.
+    fn run(&self, script: &str, fixture: &Fixture, options: &str, findings: &mut Findings) {
         if let Some(obstacle) = self.obstacle.get_or_init(web::obstacle) {
             return findings.skip(obstacle);
         }
@@ -53,6 +60,7 @@ impl Installed {
         };
         let unpacked = fixture.unpack();
         let mut node = Command::new("node");
+        node.env("NODE_OPTIONS", options);
         node.arg(script).arg(unpacked.repository());
         node.arg(fixture::folder().join(format!("{}.expected.json", fixture.name)));
         node.args(key(fixture, &unpacked)).current_dir(folder).stdin(Stdio::null());
@@ -93,6 +101,9 @@ fn key(fixture: &Fixture, unpacked: &fixture::Unpacked) -> Option<PathBuf> {
     Some(file)
 }
 
+/// Fixtures whose chunks are long enough for Web Crypto, and what makes Node do without it.
+const LONG_CHUNKS: [&str; 2] = ["chunkers-default", "oddtree"];
+const NO_WEB_CRYPTO: &str = "--no-experimental-global-webcrypto";
 /// Scripts for what no fixture is about, and the fixture that they use.
 const CASES: &[&str] = &["cancel", "http", "mistakes"];
 const USED: &str = "mode-aes256-ocb-sha256-repokey";
