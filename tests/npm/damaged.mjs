@@ -66,12 +66,41 @@ async function contents(archive) {
   if (missing.size > 0 && complaints === complained && !archive.problem) {
     wrong(`${archive.name}: ${[...missing]} missing, and nothing was said`)
   }
+  await restore(archive, before)
   await attempt(`${archive.id}: damage`, async () => {
     for await (const { problem, parts } of archive.damage()) {
       good(archive.id, problem)
       for (const part of parts) good(archive.id, part.problem)
     }
   })
+}
+
+/** All at once: what can't be had is zeros, and told. */
+async function restore(archive, before) {
+  const broken = new Set()
+  const onProblem = (problem, item) => {
+    good(archive.id, problem)
+    if (item) broken.add(item.path)
+  }
+  const item = (item) => {
+    if (!item.chunks) return
+    const hash = createHash('sha256')
+    let length = 0
+    const write = (piece) => {
+      hash.update(piece)
+      length += piece.length
+    }
+    const close = () => {
+      if (length !== item.size) wrong(`${archive.name}: ${item.path} is restored with ${length} bytes`)
+      const { sha256 } = before?.get(item.path) ?? {}
+      const isRight = !sha256 || hash.digest('hex') === sha256
+      if (!isRight && !broken.has(item.path) && FORGED[expected.fixture] !== item.path) {
+        wrong(`${archive.name}: ${item.path} is restored with another content`)
+      }
+    }
+    return new WritableStream({ write, close })
+  }
+  await attempt(`${archive.id}: restore`, () => archive.restore({ sink: { item }, onProblem }))
 }
 
 /** What comes of it; undefined after an error, which must be one of the package's. */

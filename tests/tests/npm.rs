@@ -105,5 +105,5 @@ fn key(fixture: &Fixture, unpacked: &fixture::Unpacked) -> Option<PathBuf> {
 const LONG_CHUNKS: [&str; 2] = ["chunkers-default", "oddtree"];
 const NO_WEB_CRYPTO: &str = "--no-experimental-global-webcrypto";
 /// Scripts for what no fixture is about, and the fixture that they use.
-const CASES: &[&str] = &["cancel", "http", "mistakes"];
+const CASES: &[&str] = &["cancel", "http", "mistakes", "restore"];
 const USED: &str = "mode-aes256-ocb-sha256-repokey";

@@ -99,6 +99,20 @@ export interface Archive {
     file: Item | string | Uint8Array,
     options?: { range?: { start?: number; end?: number } } & Abortable,
   ): ReadableStream<Uint8Array>
+  /**
+   * Gives items with these paths, and what is below them (without paths, all), to the sink, in order, and their contents to the
+   * streams that the sink gives for them. A part that can't be had is zeros, and told to `onProblem`; without that, it is thrown.
+   */
+  restore(
+    options: {
+      sink: { item(item: Item): Promise<WritableStream<Uint8Array> | void> | WritableStream<Uint8Array> | void }
+      onProgress?: (progress: { items: number; bytes: number }) => void
+    } & ContentsOptions,
+  ): Promise<{ items: number; bytes: number }>
+  /** A tar file with PAX headers. Names of one hard-linked file have its content each; ACLs and flags are left out. */
+  tar(options?: ContentsOptions): ReadableStream<Uint8Array>
+  /** A zip file, not compressed, with names that every system takes; beyond 4 GiB it is a zip64 file. */
+  zip(options?: ContentsOptions): ReadableStream<Uint8Array>
   /** What is missing or broken, file by file; all content is read for that. */
   damage(options?: { onProgress?: (progress: { items: number; bytes: number }) => void } & Abortable): AsyncGenerator<
     Damage,
@@ -116,6 +130,12 @@ export interface Hit {
 export interface ProblemOptions extends Abortable {
   /** Takes what is wrong with an archive's list of items; without it, that is thrown, and ends the iteration. */
   onProblem?: (problem: PortaborgError) => void
+}
+
+export interface ContentsOptions extends Abortable {
+  paths?: Iterable<Item | string | Uint8Array>
+  /** Takes what is wrong with an item's content, or with the archive's list of items; without it, that is thrown. */
+  onProblem?: (problem: PortaborgError, item?: Item) => void
 }
 
 export interface ItemsOptions extends ProblemOptions {

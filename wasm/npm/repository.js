@@ -1,11 +1,16 @@
 // An open repository and its archives, over the line to the worker that reads them.
 
+import { contents, streamOf } from './contents.js'
 import { misuse, toError } from './errors.js'
 import { Item } from './item.js'
+import { tar } from './tar.js'
+import { zip } from './zip.js'
 
 const utf8 = new TextEncoder()
 /** Pieces of content that may be on their way before they are asked for. */
 const CONTENT_CREDITS = 4
+/** The same where many items come with short contents. */
+const RESTORE_CREDITS = 16
 
 export class Repository {
   #link
@@ -163,6 +168,47 @@ export class Archive {
       },
       { highWaterMark: 0 },
     )
+  }
+
+  /**
+   * Gives items with these paths, and what is below them, to `sink.item(item)`, in order; where that gives a WritableStream, the
+   * content goes there. A part that can't be had is zeros, and told to `onProblem(problem, item)`; without that, it is thrown.
+   */
+  async restore({ paths, sink, onProgress, onProblem, signal }) {
+    const done = { items: 0, bytes: 0 }
+    for await (const { item, pieces } of this.#contents(paths, onProblem, signal)) {
+      const writer = (await sink.item(item))?.getWriter()
+      try {
+        for await (const piece of pieces) {
+          await writer?.write(piece)
+          done.bytes += piece.length
+          onProgress?.({ ...done })
+        }
+        await writer?.close()
+      } catch (error) {
+        await writer?.abort(error).catch(() => {})
+        throw error
+      }
+      done.items += 1
+      onProgress?.({ ...done })
+    }
+    return done
+  }
+
+  /** A tar file of items with these paths, and what is below them. */
+  tar({ paths, onProblem, signal } = {}) {
+    return streamOf(tar(this.#contents(paths, onProblem, signal), onProblem))
+  }
+
+  /** A zip file of them. */
+  zip({ paths, onProblem, signal } = {}) {
+    return streamOf(zip(this.#contents(paths, onProblem, signal), onProblem))
+  }
+
+  #contents(paths = [], onProblem, signal) {
+    const list = Array.from(paths, (path) => [...pathBytes(path instanceof Item ? path.pathBytes : path, 'paths')])
+    const stream = this.#link.stream('restore', [this.id, JSON.stringify(list)], { signal, credits: RESTORE_CREDITS })
+    return contents(stream, onProblem)
   }
 
   /** What is missing or broken, file by file: all content is read for that. */

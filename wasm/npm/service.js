@@ -42,6 +42,7 @@ export function serve(port, { load, sources }) {
     items: (sink, archive, filter) => repository.items(archive, filter, sink),
     folder: (sink, archive, wanted) => repository.folder(archive, wanted, sink),
     content: (sink, chunks, start, end) => repository.content(chunks, start, end, sink),
+    restore: (sink, archive, paths) => repository.restore(archive, paths, sink),
     damage: (sink, archive) => repository.damage(archive, sink),
     verify: (sink, data) => repository.verify(data, sink),
   }

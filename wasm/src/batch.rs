@@ -16,6 +16,9 @@ pub const CHUNK_BYTES: usize = size_of::<ChunkId>() + 8;
 #[derive(Default, Serialize)]
 pub struct Batch {
     items: Vec<Row>,
+    /// Where each item's content is, if contents are given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    contents: Vec<Place>,
     #[serde(skip)]
     bytes: Vec<u8>,
 }
@@ -132,8 +135,20 @@ impl Batch {
         if self.items.is_empty() {
             return Ok(());
         }
-        let Batch { items, bytes } = core::mem::take(self);
-        sink.give(&Batch { items, bytes: Vec::new() }, Some(&bytes)).await
+        let bytes = core::mem::take(&mut self.bytes);
+        sink.give(&core::mem::take(self), Some(&bytes)).await
+    }
+
+    /// Adds an item with its whole content.
+    pub fn add_whole(&mut self, item: &Item, content: &[u8]) {
+        self.add(item);
+        let place = self.place(content);
+        self.contents.push(place);
+    }
+
+    /// How many bytes there are beside the items.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     /// The paths of what was added.

@@ -88,17 +88,19 @@ impl Cut {
 }
 
 /// Puts short chunks together and cuts long runs of zeros, so that pieces are neither short nor too long.
-struct Pieces<'s> {
+pub struct Pieces<'s> {
     sink: &'s Sink,
     collected: Vec<u8>,
 }
 
 impl<'s> Pieces<'s> {
-    fn new(sink: &'s Sink) -> Self {
+    /// With nothing in it.
+    pub fn new(sink: &'s Sink) -> Self {
         Pieces { sink, collected: Vec::new() }
     }
 
-    async fn add(&mut self, chunk: &Plain, part: Range<usize>) -> Result<(), Stopped> {
+    /// Hands over a part of a chunk, or keeps it until there is more.
+    pub async fn add(&mut self, chunk: &Plain, part: Range<usize>) -> Result<(), Stopped> {
         let data = match chunk {
             Plain::Data(bytes) => &bytes[part],
             Plain::Zeros(_) => return self.add_zeros(part.len()).await,
@@ -123,7 +125,8 @@ impl<'s> Pieces<'s> {
         Ok(())
     }
 
-    async fn flush(&mut self) -> Result<(), Stopped> {
+    /// Hands over what was kept.
+    pub async fn flush(&mut self) -> Result<(), Stopped> {
         if self.collected.is_empty() {
             return Ok(());
         }

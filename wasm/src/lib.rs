@@ -38,6 +38,7 @@ mod folder;
 mod items;
 mod keys;
 mod repository;
+mod restore;
 mod sink;
 mod source;
 mod verify;

@@ -10,6 +10,7 @@ use crate::filter::Filter;
 use crate::folder;
 use crate::items;
 use crate::keys::handed_in;
+use crate::restore;
 use crate::sink::{Sink, json};
 use crate::source::Source;
 use crate::verify;
@@ -107,6 +108,11 @@ impl Repository {
     /// to `end`.
     pub async fn content(&self, chunks: Vec<u8>, start: f64, end: f64, sink: Sink) -> Result<(), JsValue> {
         Ok(content::run(&self.0, &chunks, start..end, &sink).await?)
+    }
+
+    /// Gives items with their contents to the sink, in order: those with these paths, and what is below them.
+    pub async fn restore(&self, archive: String, paths: String, sink: Sink) -> Result<(), JsValue> {
+        Ok(restore::run(&self.0, &archive, &paths, &sink).await?)
     }
 
     /// Reads all content of an archive and tells the sink of every file with something missing or broken.
