@@ -48,7 +48,7 @@ pub struct Location {
 ///
 /// Packs are numbered, so that an entry costs 44 bytes and its slot instead of 80. The hash is seeded: an index that is made
 /// from headers holds ids that anyone with the files could choose.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ChunkIndex {
     slots: HashMap<ChunkId, Slot>,
     packs: Vec<PackId>,

@@ -9,7 +9,7 @@ mod writer;
 pub use writer::{ObjectTicket, ObjectWriteError, ObjectWriter};
 
 use crate::codec::{Algorithm, DecodeError, Engine, Payload, Scratch};
-use crate::crypto::{EnvelopeError, Keys, Sessions};
+use crate::crypto::{EnvelopeError, Keys, SessionId, Sessions};
 use crate::id::ChunkId;
 use crate::limits::MAX_DATA_SIZE;
 use crate::msgpack::{MsgpackError, Reader};
@@ -187,6 +187,17 @@ impl Spare {
     }
 }
 
+/// An object whose metadata is opened, and whose payload is prepared for a block cipher elsewhere.
+#[derive(Debug)]
+pub struct Begun {
+    meta: ObjectMeta,
+    id: ChunkId,
+    /// Where the data's envelope begins.
+    envelope: usize,
+    /// The session whose key it takes, and the part of the object that is to be decrypted; `None` if nothing is left to others.
+    pub blocks: Option<(SessionId, Range<usize>)>,
+}
+
 /// Opens objects: a worker's keys, engine, and all that it reuses from one object to the next.
 pub struct Opener<'k> {
     /// The repository's secrets.
@@ -256,20 +267,59 @@ impl<'k> Opener<'k> {
         id: ChunkId,
         wanted: Option<ObjectType>,
     ) -> Result<(ObjectMeta, Range<usize>), ObjectError> {
+        let (header, meta) = self.open_meta_of(stored, id, wanted)?;
+        let (head, rest) = stored.split_at_mut(HEADER_BYTES);
+        let envelope = &mut rest[header.meta_size as usize..];
+        let payload = self.keys.open(&mut self.sessions, envelope, &context(head, b'D'), &id.0);
+        let padded = payload.map_err(ObjectError::DataEnvelope)?.len();
+        Ok((meta, payload_place(&meta, stored.len() - padded)))
+    }
+
+    /// Does what [`Opener::decrypt`] does, but leaves the blocks of the payload to whoever can decrypt them faster, if the cipher is
+    /// AES-256-OCB and they have `from_bytes` and more: see [`Keys::begin`]. Then [`Opener::finish`].
+    pub fn begin(
+        &mut self,
+        stored: &mut [u8],
+        id: ChunkId,
+        wanted: Option<ObjectType>,
+        from_bytes: usize,
+    ) -> Result<Begun, ObjectError> {
+        let (header, meta) = self.open_meta_of(stored, id, wanted)?;
+        let start = HEADER_BYTES + header.meta_size as usize;
+        let begun = self.keys.begin(&mut self.sessions, &mut stored[start..], from_bytes);
+        let blocks = begun.map(|(session, place)| (session, start + place.start..start + place.end));
+        Ok(Begun { meta, id, envelope: start, blocks })
+    }
+
+    /// Ends what [`Opener::begin`] has begun, and gives what [`Opener::decrypt`] does.
+    pub fn finish(&mut self, stored: &mut [u8], begun: Begun) -> Result<(ObjectMeta, Range<usize>), ObjectError> {
+        let (head, _) = stored.split_at_mut(HEADER_BYTES);
+        let context = context(head, b'D');
+        let (keys, envelope) = (self.keys, &mut stored[begun.envelope..]);
+        let payload = match begun.blocks {
+            Some(_) => keys.finish(&mut self.sessions, envelope, &context, &begun.id.0),
+            None => keys.open(&mut self.sessions, envelope, &context, &begun.id.0),
+        };
+        let padded = payload.map_err(ObjectError::DataEnvelope)?.len();
+        Ok((begun.meta, payload_place(&begun.meta, stored.len() - padded)))
+    }
+
+    /// Opens the metadata of a whole object of this type.
+    fn open_meta_of(
+        &mut self,
+        stored: &mut [u8],
+        id: ChunkId,
+        wanted: Option<ObjectType>,
+    ) -> Result<(Header, ObjectMeta), ObjectError> {
         let header = Header::parse(stored)?;
         if header.total() != stored.len() as u64 {
             return Err(ObjectError::Length { claimed: header.total(), found: stored.len() });
         }
         let (header, meta) = self.open_meta(stored, id)?;
-        if let Some(wanted) = wanted.filter(|&wanted| meta.kind != Some(wanted)) {
-            return Err(ObjectError::Type { wanted, found: meta.kind });
+        match wanted.filter(|&wanted| meta.kind != Some(wanted)) {
+            Some(wanted) => Err(ObjectError::Type { wanted, found: meta.kind }),
+            None => Ok((header, meta)),
         }
-        let (head, rest) = stored.split_at_mut(HEADER_BYTES);
-        let envelope = &mut rest[header.meta_size as usize..];
-        let payload = self.keys.open(&mut self.sessions, envelope, &context(head, b'D'), &id.0);
-        let padded = payload.map_err(ObjectError::DataEnvelope)?.len();
-        let start = stored.len() - padded;
-        Ok((meta, start..start + meta.payload.psize.unwrap_or(meta.payload.csize)))
     }
 
     /// Decompresses what [`Opener::decrypt`] gave into `plaintext`, which is empty on an error.
@@ -328,6 +378,11 @@ impl ObjectMeta {
         };
         Ok(ObjectMeta { kind, payload })
     }
+}
+
+/// Where the payload is in an object whose padded payload begins at `start`.
+fn payload_place(meta: &ObjectMeta, start: usize) -> Range<usize> {
+    start..start + meta.payload.psize.unwrap_or(meta.payload.csize)
 }
 
 /// The part of the header that is authenticated, and which of the two envelopes it is.

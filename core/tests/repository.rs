@@ -284,7 +284,7 @@ fn lost_damaged_and_mistaken_chunks_are_told_apart() {
     assert_eq!(now(reader.read(a, ObjectType::Content)), Err(ReadError::PackMissing { pack }));
     // A location that no writer makes.
     let location = portaborg_core::index::Location { pack, offset: u32::MAX, size: u32::MAX };
-    reader.index.insert(a, location);
+    std::sync::Arc::make_mut(&mut reader.index).insert(a, location);
     assert!(matches!(now(reader.read(a, ObjectType::Content)), Err(ReadError::Object(_))));
 }
 

@@ -3,9 +3,11 @@
 
 mod common;
 
+use aes::Aes256;
+use aes::cipher::{Block, BlockCipherDecrypt, KeyInit};
 use common::build::{MemoryRepository, PackBuilder, authenticated_keys, empty_repository};
 use portaborg_core::codec::PureRust;
-use portaborg_core::crypto::Keys;
+use portaborg_core::crypto::{EnvelopeError, Keys, Suite};
 use portaborg_core::extract::{Fetch, Plain, Purpose, ReadAhead, Unpacked, Want, Window};
 use portaborg_core::id::{ChunkId, PackId};
 use portaborg_core::index::{ChunkIndex, Location};
@@ -366,4 +368,46 @@ fn a_shared_chunk_is_one_in_memory() {
     window.finish(fixture.work(job));
     let (one, other) = (window.next_ready().unwrap().1.unwrap(), window.next_ready().unwrap().1.unwrap());
     assert!(Arc::ptr_eq(&one, &other));
+}
+
+#[test]
+fn a_block_cipher_elsewhere_makes_no_difference() {
+    let secrets = ([1; 64], [2; 32]);
+    for encryption in ["aes256-ocb", "chacha20-poly1305"] {
+        let suite = Suite::from_names(encryption, "blake3").unwrap();
+        let keys = Keys::new(suite, secrets.0, secrets.1, 0);
+        let mut fixture = Fixture::new(&keys);
+        let chunks: Vec<_> = [3, 900, 16, 1000, 5000, 4096, 20_000].map(|bytes| data(bytes as u8, bytes)).into();
+        let (_, ids) = fixture.pack(&chunks);
+        let mut window = content(ahead(1 << 20, 10_000));
+        ids.iter().zip(&chunks).for_each(|(id, chunk)| window.want(want(*id, chunk.len())));
+        let mut opener = Opener::new(&keys, &PureRust);
+        let (mut elsewhere, mut forged) = (0, None);
+        while let Some(job) = window.next_fetch(&fixture.index) {
+            let pieces = now(fixture.repository.store.gather(&job.pieces));
+            let mut begun = job.fetched(pieces).begin(&mut opener, 950);
+            for (session, blocks) in begun.blocks() {
+                let cipher = Aes256::new((&*keys.block_key(&session)).into());
+                cipher.decrypt_blocks(Block::<Aes256>::cast_slice_from_core_mut(blocks.as_chunks_mut().0));
+                // Whoever decrypts the second one makes a mistake.
+                if elsewhere == 1 {
+                    blocks[1234] ^= 1;
+                    forged = Some(4);
+                }
+                elsewhere += 1;
+            }
+            window.finish(begun.finish(&mut opener).unpack(&mut opener));
+        }
+        assert_eq!(elsewhere, if encryption == "aes256-ocb" { 4 } else { 0 });
+        for (number, chunk) in chunks.iter().enumerate() {
+            let (_, result) = window.next_ready().unwrap();
+            match result {
+                Ok(plain) => assert_eq!((plain.bytes(), Some(number) == forged), (&chunk[..], false)),
+                Err(error) => {
+                    let wanted = ObjectError::DataEnvelope(EnvelopeError::Tag);
+                    assert_eq!((error, Some(number)), (ReadError::Object(wanted), forged));
+                }
+            }
+        }
+    }
 }

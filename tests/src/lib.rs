@@ -25,6 +25,7 @@
 //! | [`recording`] | a store that writes down what is done to it, and the states that a crash may leave |
 //! | [`writing`] | create and compact through core, over such a store |
 //! | [`trace`] | the system calls by which a program changes files |
+//! | [`web`] | the npm package: built, packed and installed |
 //! | [`harness`] | runs tests by name, counts, reports |
 
 pub mod acl;
@@ -46,4 +47,5 @@ pub mod scratch;
 pub mod source;
 pub mod trace;
 pub mod tree;
+pub mod web;
 pub mod writing;

@@ -28,6 +28,7 @@ use crate::object::Opener;
 use crate::repo::{ChunkReader, delete_fragments, delete_if_there, replace_fragments};
 use crate::store::{StoreError, StoreMut};
 use crate::tuning::Help;
+use alloc::sync::Arc;
 use rewrite::{Rewriter, Wanted, Wants};
 
 /// What [`run`] tells while it works.
@@ -76,7 +77,7 @@ async fn change_packs<S: StoreMut>(
     let mut objects = plan.objects(&reader.index);
     for pack in plan.packs(PackFate::Drop) {
         remove_pack(reader, pack.id).await?;
-        reader.index.remove_packs(&[pack.id]);
+        Arc::make_mut(&mut reader.index).remove_packs(&[pack.id]);
         freed += pack.bytes;
         done += 1;
         if !tell(Step::Done { done, total }) {

@@ -165,10 +165,11 @@ impl<'o> Rewriter<'o> {
             reader.repository.store.sync().await?;
         }
         objects.join(id, draft.locations.iter().map(|(chunk, offset, size)| (*chunk, *offset as u64, *size as u64)));
+        let index = Arc::make_mut(&mut reader.index);
         for (chunk, offset, size) in draft.locations {
-            reader.index.insert(chunk, Location { pack: id, offset: offset as u32, size: size as u32 });
+            index.insert(chunk, Location { pack: id, offset: offset as u32, size: size as u32 });
         }
-        draft.dropped.iter().for_each(|chunk| reader.index.remove(chunk));
+        draft.dropped.iter().for_each(|chunk| index.remove(chunk));
         remove_pack(reader, self.pack).await?;
         Ok(self.bytes.saturating_sub(draft.content.len() as u64))
     }
@@ -286,8 +287,9 @@ pub(super) async fn merge<S: StoreMut>(
     reader.repository.store.write(&Key::Pack(id), &content).await?;
     reader.repository.store.sync().await?;
     objects.join(id, locations.iter().copied());
+    let index = Arc::make_mut(&mut reader.index);
     for (chunk, offset, size) in locations {
-        reader.index.insert(chunk, Location { pack: id, offset: offset as u32, size: size as u32 });
+        index.insert(chunk, Location { pack: id, offset: offset as u32, size: size as u32 });
     }
     let sources: BTreeSet<PackId> = merged.into_iter().filter(|pack| *pack != id).collect();
     for pack in sources {

@@ -8,8 +8,9 @@
 use super::keys::Keys;
 use super::sealer::Ticket;
 use super::session::{SessionCipher, SessionId, Sessions};
-use super::suite::{Mode, Suite};
+use super::suite::{Cipher, Mode, Suite};
 use alloc::vec::Vec;
+use core::ops::Range;
 use subtle::ConstantTimeEq;
 
 const PREFIX_BYTES: usize = 2;
@@ -19,6 +20,8 @@ const AEAD_HEADER_BYTES: usize = PREFIX_BYTES + IV_BYTES + SESSION_BYTES;
 const AEAD_TAG_BYTES: usize = 16;
 const NONCE_BYTES: usize = 12;
 const MAC_BYTES: usize = 32;
+/// AES's.
+const BLOCK_BYTES: usize = 16;
 
 /// Bytes that encryption adds to a payload.
 const AEAD_OVERHEAD: usize = AEAD_HEADER_BYTES + AEAD_TAG_BYTES;
@@ -75,6 +78,55 @@ impl Keys {
         context: &[u8],
         id: &[u8],
     ) -> Result<&'e mut [u8], EnvelopeError> {
+        self.open_with(sessions, envelope, context, id, SessionCipher::decrypt)
+    }
+
+    /// Prepares an envelope so that all that is left to do with a part of it is the bare inverse of AES-256, block by block, by
+    /// whomever: gives the part, and the session whose [key](Keys::block_key) it takes. Then [`Keys::finish`] opens it.
+    ///
+    /// `None`, and nothing is changed, if the cipher is another one, or if the part would be shorter than `from_bytes`.
+    pub fn begin(
+        &self,
+        sessions: &mut Sessions,
+        envelope: &mut [u8],
+        from_bytes: usize,
+    ) -> Option<(SessionId, Range<usize>)> {
+        let suite = self.suite();
+        let Mode::Encrypted(cipher @ Cipher::Aes256Ocb) = suite.mode else { return None };
+        let blocks_bytes = envelope.len().checked_sub(AEAD_OVERHEAD)? / BLOCK_BYTES * BLOCK_BYTES;
+        if blocks_bytes < from_bytes.max(BLOCK_BYTES) || envelope[0] != suite.type_byte() {
+            return None;
+        }
+        let (header, rest) = envelope.split_at_mut(AEAD_HEADER_BYTES);
+        let session = header[PREFIX_BYTES + IV_BYTES..].try_into().expect("the header's size");
+        let nonce = nonce(&header[PREFIX_BYTES..PREFIX_BYTES + IV_BYTES]);
+        sessions.get(self, cipher, &session).begin(&nonce, &mut rest[AEAD_TAG_BYTES..]);
+        Some((session, AEAD_OVERHEAD..AEAD_OVERHEAD + blocks_bytes))
+    }
+
+    /// Opens an envelope that was [prepared](Keys::begin), and whose part is decrypted.
+    ///
+    /// # Panics
+    ///
+    /// As [`Keys::open`] does.
+    pub fn finish<'e>(
+        &self,
+        sessions: &mut Sessions,
+        envelope: &'e mut [u8],
+        context: &[u8],
+        id: &[u8],
+    ) -> Result<&'e mut [u8], EnvelopeError> {
+        self.open_with(sessions, envelope, context, id, SessionCipher::finish)
+    }
+
+    fn open_with<'e>(
+        &self,
+        sessions: &mut Sessions,
+        envelope: &'e mut [u8],
+        context: &[u8],
+        id: &[u8],
+        decrypt: impl FnOnce(&SessionCipher, &[u8; NONCE_BYTES], &[u8], &mut [u8], &[u8; AEAD_TAG_BYTES]) -> bool,
+    ) -> Result<&'e mut [u8], EnvelopeError> {
         let suite = self.suite();
         if envelope.len() < suite.overhead() {
             return Err(EnvelopeError::TooShort { expected: suite.overhead(), found: envelope.len() });
@@ -90,7 +142,7 @@ impl Keys {
                 let nonce = nonce(&header[PREFIX_BYTES..PREFIX_BYTES + IV_BYTES]);
                 let tag: &[u8; AEAD_TAG_BYTES] = (&*tag).try_into().expect("the tag's size");
                 let aad = [context, id, header].concat();
-                sessions.get(self, cipher, &session).decrypt(&nonce, &aad, data, tag)
+                decrypt(sessions.get(self, cipher, &session), &nonce, &aad, data, tag)
             }
             Mode::Authenticated => {
                 let (header, rest) = envelope.split_at(PREFIX_BYTES);

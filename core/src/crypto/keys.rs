@@ -1,12 +1,13 @@
 //! The secrets of a repository, and what is derived from them (repository layer, section 3.1).
 
 use super::hash::{IdHash, sha256};
+use super::session::{AES256_OCB, SessionId};
 use super::suite::{Mode, Suite};
 use crate::exec::Exec;
 use crate::id::ChunkId;
 use crate::tuning::Tuning;
 use core::fmt;
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// Length of the secret that encryption and tags derive from.
 pub const CRYPT_KEY_BYTES: usize = 64;
@@ -95,6 +96,11 @@ impl Keys {
     /// Seed of the 32-bit buzhash chunker.
     pub fn chunk_seed(&self) -> i32 {
         self.chunk_seed
+    }
+
+    /// The key with which AES-256 is applied to what [`Keys::begin`] gives of a session.
+    pub fn block_key(&self, session: &SessionId) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.session_key(session, AES256_OCB))
     }
 
     pub(super) fn session_key(&self, session: &[u8; 24], cipher_name: &str) -> [u8; 32] {

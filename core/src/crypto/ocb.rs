@@ -88,11 +88,65 @@ impl Ocb {
         let (mut offset, mut checksum) = (self.first_offset(nonce), [0; BLOCK_BYTES]);
         let (blocks, rest) = data.as_chunks_mut();
         self.cipher.decrypt_with_backend(Pass { ocb: self, blocks, offset: &mut offset, checksum: &mut checksum });
+        self.finish_rest(offset, checksum, rest, aad).ct_eq(tag).into()
+    }
+
+    /// Masks the whole blocks of a message, so that all that is left to do with them is the bare inverse of the block cipher,
+    /// by whomever; then [`Ocb::finish`].
+    pub(super) fn begin(&self, nonce: &[u8; 12], data: &mut [u8]) {
+        let mut offset = self.first_offset(nonce);
+        self.each_batch(data.as_chunks_mut().0, &mut offset, mask);
+    }
+
+    /// Ends what [`Ocb::begin`] has begun; `false` (and `data` is of no use any more) if the tag is wrong.
+    pub(super) fn finish(&self, nonce: &[u8; 12], aad: &[u8], data: &mut [u8], tag: &[u8; 16]) -> bool {
+        let (mut offset, mut checksum) = (self.first_offset(nonce), [0; BLOCK_BYTES]);
+        let (blocks, rest) = data.as_chunks_mut();
+        self.each_batch(blocks, &mut offset, |batch, offsets| {
+            mask(batch, offsets);
+            add_up(&mut checksum, batch);
+        });
+        self.finish_rest(offset, checksum, rest, aad).ct_eq(tag).into()
+    }
+
+    /// Decrypts what is no whole block, and gives the tag.
+    fn finish_rest(
+        &self,
+        mut offset: [u8; BLOCK_BYTES],
+        mut checksum: [u8; BLOCK_BYTES],
+        rest: &mut [u8],
+        aad: &[u8],
+    ) -> [u8; BLOCK_BYTES] {
         if !rest.is_empty() {
             self.mask_rest(&mut offset, rest);
             xor(&mut checksum, &padded(rest));
         }
-        self.tag(checksum, &offset, aad).ct_eq(tag).into()
+        self.tag(checksum, &offset, aad)
+    }
+
+    /// Gives a batch after another to `work`, with the offsets of its blocks. `offset` is the last block's.
+    #[inline(always)]
+    fn each_batch(
+        &self,
+        blocks: &mut [[u8; BLOCK_BYTES]],
+        offset: &mut [u8; BLOCK_BYTES],
+        mut work: impl FnMut(&mut [[u8; BLOCK_BYTES]], &[u8; BATCH_BYTES]),
+    ) {
+        let mut offsets = [0; BATCH_BYTES];
+        for (number, batch) in (1_usize..).zip(blocks.chunks_mut(BATCH_BLOCKS)) {
+            let (places, _) = offsets.as_chunks_mut();
+            for (place, relative) in places.iter_mut().zip(self.batch.as_chunks().0) {
+                *place = *relative;
+                xor(place, offset);
+            }
+            if batch.len() == BATCH_BLOCKS {
+                let zeros = BATCH_BLOCKS.trailing_zeros() + number.trailing_zeros();
+                xor(&mut places[BATCH_BLOCKS - 1], &self.steps[zeros as usize]);
+            }
+            *offset = places[batch.len() - 1];
+            work(batch, &offsets);
+        }
+        offsets.zeroize();
     }
 
     /// Encrypts or decrypts what is no whole block.
@@ -164,31 +218,19 @@ impl Pass<'_> {
     /// Masks, works on and unmasks a batch after another, and reports each batch's plaintext before or after that.
     #[inline(always)]
     fn run(self, work: impl Fn(&mut [[u8; BLOCK_BYTES]]), sums_before: bool) {
-        let mut offsets = [0; BATCH_BYTES];
         let (mut offset, mut checksum) = (*self.offset, *self.checksum);
-        for (number, batch) in (1_usize..).zip(self.blocks.chunks_mut(BATCH_BLOCKS)) {
-            let (places, _) = offsets.as_chunks_mut();
-            for (place, relative) in places.iter_mut().zip(self.ocb.batch.as_chunks().0) {
-                *place = *relative;
-                xor(place, &offset);
-            }
-            if batch.len() == BATCH_BLOCKS {
-                let zeros = BATCH_BLOCKS.trailing_zeros() + number.trailing_zeros();
-                xor(&mut places[BATCH_BLOCKS - 1], &self.ocb.steps[zeros as usize]);
-            }
-            offset = places[batch.len() - 1];
+        self.ocb.each_batch(self.blocks, &mut offset, |batch, offsets| {
             if sums_before {
                 add_up(&mut checksum, batch);
             }
-            mask(batch, &offsets);
+            mask(batch, offsets);
             work(batch);
-            mask(batch, &offsets);
+            mask(batch, offsets);
             if !sums_before {
                 add_up(&mut checksum, batch);
             }
-        }
+        });
         (*self.offset, *self.checksum) = (offset, checksum);
-        offsets.zeroize();
     }
 }
 
@@ -339,6 +381,29 @@ mod tests {
             prop_assert_eq!(tag, <[u8; 16]>::from(expected_tag));
             prop_assert!(ours.decrypt(&nonce, &aad, &mut sealed, &tag));
             prop_assert!(sealed == plaintext);
+        }
+
+        #[test]
+        fn the_block_cipher_can_be_applied_elsewhere(
+            key: [u8; 32],
+            nonce: [u8; 12],
+            length in prop_oneof![0..200_usize, 1000..1100_usize, 0..20_000_usize],
+            flip: Option<prop::sample::Index>,
+        ) {
+            let plaintext: Vec<u8> = (0..length).map(|at| (at * at / 7) as u8).collect();
+            let mut message = plaintext.clone();
+            let theirs = Ocb3::<Aes256>::new((&key).into());
+            let tag = theirs.encrypt_inout_detached((&nonce).into(), b"aad", (&mut message[..]).into()).unwrap().into();
+            let flip = flip.filter(|_| length > 0).map(|at| at.index(length));
+            if let Some(at) = flip {
+                message[at] ^= 1;
+            }
+            let ocb = Ocb::new(&key);
+            ocb.begin(&nonce, &mut message);
+            let blocks = Block::<Aes256>::cast_slice_from_core_mut(message.as_chunks_mut().0);
+            Aes256::new((&key).into()).decrypt_blocks(blocks);
+            prop_assert_eq!(ocb.finish(&nonce, b"aad", &mut message, &tag), flip.is_none());
+            prop_assert!(flip.is_some() || message == plaintext);
         }
 
         #[test]

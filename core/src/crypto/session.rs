@@ -24,6 +24,9 @@ pub struct Sessions {
     help: Help,
 }
 
+/// The name of AES-256-OCB in the derivation of its keys.
+pub(super) const AES256_OCB: &str = "AES256_OCB";
+
 pub(super) enum SessionCipher {
     Ocb(Box<Ocb>),
     ChaCha(Box<ChaCha20Poly1305>),
@@ -62,7 +65,7 @@ impl SessionCipher {
     pub(super) fn new(keys: &Keys, cipher: Cipher, id: &SessionId) -> Self {
         let key = |name| Zeroizing::new(keys.session_key(id, name));
         match cipher {
-            Cipher::Aes256Ocb => Self::Ocb(Box::new(Ocb::new(&key("AES256_OCB")))),
+            Cipher::Aes256Ocb => Self::Ocb(Box::new(Ocb::new(&key(AES256_OCB)))),
             Cipher::ChaCha20Poly1305 => {
                 Self::ChaCha(Box::new(ChaCha20Poly1305::new((&*key("CHACHA20_POLY1305")).into())))
             }
@@ -79,6 +82,22 @@ impl SessionCipher {
         match self {
             Self::Ocb(cipher) => cipher.decrypt(nonce, aad, data, tag),
             Self::ChaCha(cipher) => cipher.decrypt_inout_detached(nonce.into(), aad, data.into(), tag.into()).is_ok(),
+        }
+    }
+
+    /// Does what comes before the block cipher; nothing for a cipher that has none.
+    pub(super) fn begin(&self, nonce: &[u8; 12], data: &mut [u8]) {
+        match self {
+            Self::Ocb(cipher) => cipher.begin(nonce, data),
+            Self::ChaCha(_) => {}
+        }
+    }
+
+    /// As [`SessionCipher::decrypt`], after the block cipher was applied.
+    pub(super) fn finish(&self, nonce: &[u8; 12], aad: &[u8], data: &mut [u8], tag: &[u8; 16]) -> bool {
+        match self {
+            Self::Ocb(cipher) => cipher.finish(nonce, aad, data, tag),
+            Self::ChaCha(_) => self.decrypt(nonce, aad, data, tag),
         }
     }
 

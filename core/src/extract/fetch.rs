@@ -2,10 +2,11 @@
 //! needs to whoever does the work, so they can be done in one go, by different threads, or where one can only wait.
 
 use super::window::{Plain, Purpose, Want};
+use crate::crypto::SessionId;
 use crate::id::PackId;
 use crate::index::Location;
 use crate::name::Key;
-use crate::object::{ObjectMeta, Opener};
+use crate::object::{self, ObjectMeta, Opener};
 use crate::repo::ReadError;
 use crate::store::{Piece, StoreError};
 use alloc::vec::Vec;
@@ -29,6 +30,14 @@ pub struct Fetch {
 pub struct Stored {
     pieces: Vec<Result<Vec<u8>, StoreError>>,
     parts: Vec<Part>,
+    job: Job,
+}
+
+/// Chunks whose payloads are prepared for a block cipher elsewhere, or why they are not.
+#[derive(Debug)]
+pub struct Begun {
+    pieces: Vec<Result<Vec<u8>, StoreError>>,
+    parts: Vec<(Part, Result<object::Begun, ReadError>)>,
     job: Job,
 }
 
@@ -114,6 +123,55 @@ impl Stored {
             (part, result)
         });
         Opened { parts: opened.collect(), pieces: self.pieces, job: self.job }
+    }
+
+    /// Does the same but for what a block cipher elsewhere may do: what is AES-256-OCB, and has `from_bytes` and more. That are
+    /// the [blocks](Begun::blocks) of the result; when they are decrypted, [`Begun::finish`].
+    pub fn begin(mut self, opener: &mut Opener<'_>, from_bytes: usize) -> Begun {
+        let wanted = self.job.purpose.object_type();
+        let mut begin = |part: &Part| {
+            let stored = part.find(&mut self.pieces)?;
+            Ok(opener.begin(stored, part.want.id, wanted, from_bytes)?)
+        };
+        let begun = self.parts.into_iter().map(|part| {
+            let result = begin(&part);
+            (part, result)
+        });
+        Begun { parts: begun.collect(), pieces: self.pieces, job: self.job }
+    }
+}
+
+impl Begun {
+    /// What is to be decrypted in place by the bare inverse of AES-256, and the sessions whose
+    /// [keys](crate::crypto::Keys::block_key) it takes.
+    pub fn blocks(&mut self) -> impl Iterator<Item = (SessionId, &mut [u8])> {
+        let mut pieces: Vec<&mut [u8]> =
+            self.pieces.iter_mut().map(|piece| piece.as_deref_mut().unwrap_or_default()).collect();
+        let mut cut = alloc::vec![0; pieces.len()];
+        self.parts.iter().filter_map(move |(part, begun)| {
+            let (session, place) = begun.as_ref().ok()?.blocks.as_ref()?;
+            // Parts lie behind each other in their piece.
+            let rest = core::mem::take(pieces.get_mut(part.piece)?);
+            let skipped = (part.at + place.start).checked_sub(cut[part.piece])?;
+            let (_, rest) = rest.split_at_mut(skipped);
+            let (blocks, rest) = rest.split_at_mut(place.len());
+            cut[part.piece] = part.at + place.end;
+            pieces[part.piece] = rest;
+            Some((*session, blocks))
+        })
+    }
+
+    /// Authenticates every chunk.
+    pub fn finish(mut self, opener: &mut Opener<'_>) -> Opened {
+        let finished = self.parts.into_iter().map(|(part, begun)| {
+            let finish = |begun| {
+                let (meta, payload) = opener.finish(part.find(&mut self.pieces)?, begun)?;
+                Ok((meta, part.at + payload.start..part.at + payload.end))
+            };
+            let result = begun.and_then(finish);
+            (part, result)
+        });
+        Opened { parts: finished.collect(), pieces: self.pieces, job: self.job }
     }
 }
 

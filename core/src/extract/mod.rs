@@ -3,5 +3,5 @@
 mod fetch;
 mod window;
 
-pub use fetch::{Fetch, Opened, Stored, Unpacked};
+pub use fetch::{Begun, Fetch, Opened, Stored, Unpacked};
 pub use window::{Plain, Purpose, ReadAhead, Want, Window};

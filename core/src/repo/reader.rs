@@ -12,6 +12,7 @@ use crate::object::{ObjectError, ObjectMeta, ObjectType, Opener};
 use crate::store::{Store, StoreError};
 use crate::tuning::Tuning;
 use alloc::collections::BTreeSet;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// How many chunks of zeros are remembered.
@@ -21,8 +22,8 @@ const KNOWN_ZEROS: usize = 64;
 pub struct ChunkReader<'r, S> {
     /// The repository that is read.
     pub repository: &'r Repository<S>,
-    /// Where its chunks lie.
-    pub index: ChunkIndex,
+    /// Where its chunks lie. Readers can share it; what one of them changes or loads again is its own.
+    pub index: Arc<ChunkIndex>,
     /// What opens its objects.
     pub opener: Opener<'r>,
     part: Part,
@@ -132,10 +133,15 @@ struct Part {
 
 impl<'r, S: Store> ChunkReader<'r, S> {
     /// Reads with an index that is loaded already.
-    pub fn new(repository: &'r Repository<S>, keys: &'r Keys, engine: &'r dyn Engine, index: ChunkIndex) -> Self {
+    pub fn new(
+        repository: &'r Repository<S>,
+        keys: &'r Keys,
+        engine: &'r dyn Engine,
+        index: impl Into<Arc<ChunkIndex>>,
+    ) -> Self {
         ChunkReader {
             repository,
-            index,
+            index: index.into(),
             opener: Opener::new(keys, engine),
             part: Part::default(),
             object: Vec::new(),
@@ -234,8 +240,8 @@ impl<'r, S: Store> ChunkReader<'r, S> {
             (_, error) => return Err(error),
         }
         let before = self.index.get(&id);
-        self.index =
-            load_index(self.repository, &mut self.opener, &mut |_| {}).await.map_err(|_| ReadError::Changed)?;
+        let index = load_index(self.repository, &mut self.opener, &mut |_| {}).await;
+        self.index = Arc::new(index.map_err(|_| ReadError::Changed)?);
         self.part = Part::default();
         let mut missing: BTreeSet<PackId> = self.index.packs().iter().copied().collect();
         for entry in self.repository.store.list(Namespace::Packs).await? {

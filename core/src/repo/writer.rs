@@ -187,7 +187,7 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
         match done {
             WriteDone::Sealed(sealed) => self.packing.sealed(sealed)?,
             WriteDone::Stored(stored) => {
-                self.packing.stored(stored, &mut self.reader.index, &mut self.unsaved)?;
+                self.packing.stored(stored, Arc::make_mut(&mut self.reader.index), &mut self.unsaved)?;
             }
         }
         Ok(())
@@ -223,7 +223,7 @@ impl<'r, S: StoreMut> ChunkWriter<'r, S> {
         self.packing.close();
         while let Some(job) = self.packing.next_pack() {
             let stored = job.store(&self.reader.repository.store, self.objects.help()).await;
-            self.packing.stored(stored, &mut self.reader.index, &mut self.unsaved)?;
+            self.packing.stored(stored, Arc::make_mut(&mut self.reader.index), &mut self.unsaved)?;
         }
         Ok(())
     }

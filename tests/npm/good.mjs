@@ -1,0 +1,129 @@
+// Everything of a good repository against what the kit knows: `node good.mjs REPOSITORY EXPECTED [KEY]`. What is wrong is
+// printed, a line each. EXPECTED is the fixture's JSON, KEY a file with its key.
+
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { openRepository, sources } from 'portaborg'
+
+const [folder, expectedFile, keyFile] = process.argv.slice(2)
+const expected = JSON.parse(await readFile(expectedFile, 'utf8'))
+const key = keyFile && (await readFile(keyFile, 'utf8'))
+const wrong = (text) => console.log(text)
+/** By the bits of a mode. */
+const TYPES = {
+  [0o100000]: 'file',
+  [0o040000]: 'directory',
+  [0o120000]: 'symlink',
+  [0o010000]: 'fifo',
+  [0o020000]: 'character device',
+  [0o060000]: 'block device',
+}
+
+const repo = await openRepository(await sources.directory(folder), { passphrase: expected.passphrase, key })
+same('id', repo.id, expected.repository_id ?? repo.id)
+same('encryption', repo.encryption, expected.encryption ?? repo.encryption)
+same('idHash', repo.idHash, expected.id_hash ?? repo.idHash)
+for (const deleted of [false, true]) await archives(deleted)
+const report = await repo.verify({ data: true })
+if (!report.ok) wrong(`verify: ${JSON.stringify(report)}`)
+await repo.close()
+
+async function archives(deleted) {
+  const wanted = new Map(expected.archives.filter((one) => one.soft_deleted === deleted).map((one) => [one.id, one]))
+  const listed = []
+  for await (const archive of repo.archives({ deleted })) listed.push(archive)
+  same(`archives, deleted ${deleted}`, listed.map(({ id }) => id).sort(), [...wanted.keys()].sort())
+  const times = listed.map(({ time }) => Number(time))
+  same('order of archives', times, [...times].sort((a, b) => a - b))
+  for (const archive of listed) {
+    const { metadata } = wanted.get(archive.id)
+    for (const field of ['name', 'username', 'hostname', 'size', 'nfiles']) {
+      same(`${archive.id}: ${field}`, archive[field], metadata[field])
+    }
+    same(`${archive.id}: comment`, archive.comment, metadata.comment ?? '')
+    same(`${archive.id}: tags`, archive.tags, [...(metadata.tags ?? [])].sort())
+    for (const field of ['time', 'start', 'end']) {
+      const text = metadata[field].replace(/\.(\d{3})\d*/, '.$1')
+      same(`${archive.id}: ${field}`, archive[field].toISOString(), new Date(zoned(text)).toISOString())
+    }
+    if (!deleted) {
+      const again = await repo.archive(`aid:${archive.id.slice(0, 12)}`)
+      same('archive by id', again.id, archive.id)
+      await contents(again, wanted.get(archive.id))
+    }
+  }
+}
+
+function zoned(text) {
+  return /([+-]\d\d:\d\d|Z)$/.test(text) ? text : `${text}Z`
+}
+
+async function contents(archive, wanted) {
+  const paths = createHash('sha256')
+  const first = wanted.items ?? wanted.first_items
+  const last = wanted.items ? [] : wanted.last_items
+  const lastFrom = wanted.item_count - last.length
+  let count = 0
+  let some
+  for await (const item of archive.items()) {
+    const facts = first[count] ?? last[count - lastFrom]
+    if (facts) await compare(archive, item, facts)
+    paths.update(item.path).update('\n')
+    count += 1
+    if (item.chunks?.length > 0) some = item
+  }
+  same(`${archive.name}: items`, count, wanted.item_count)
+  const hash = wanted.sha256_of_paths_joined_by_newline
+  if (hash) same(`${archive.name}: paths`, paths.digest('hex'), hash)
+  if (some) await byPath(archive, some)
+  for await (const damage of archive.damage()) wrong(`${archive.name}: damage: ${JSON.stringify(damage)}`)
+}
+
+async function compare(archive, item, facts) {
+  const name = `${archive.name}: ${item.path}`
+  const raw = (text) => (text?.hex === undefined ? text && Buffer.from(text).toString('hex') : text.hex)
+  const hex = (bytes) => bytes && Buffer.from(bytes).toString('hex')
+  const text = (number) => number?.toString()
+  const mode = Number(facts.mode)
+  same(`${name}: pathBytes`, hex(item.pathBytes), raw(facts.path))
+  same(`${name}: targetBytes`, hex(item.targetBytes), raw(facts.target))
+  same(`${name}: mode`, item.mode, mode)
+  same(`${name}: type`, item.type, TYPES[mode & 0o170000])
+  for (const field of ['uid', 'gid', 'user', 'group', 'hlid']) same(`${name}: ${field}`, item[field], facts[field])
+  same(`${name}: inode`, text(item.inode), text(facts.inode))
+  same(`${name}: rdev`, text(item.rdev), text(facts.rdev))
+  same(`${name}: flags`, item.flags, facts.bsdflags)
+  same(`${name}: size`, item.size, facts.size ?? 0)
+  for (const time of ['mtime', 'atime', 'ctime', 'birthtime']) {
+    same(`${name}: ${time}Ns`, text(item[`${time}Ns`]), facts[`${time}_ns`])
+  }
+  const xattrs = Object.fromEntries([...item.xattrs].map(([name, value]) => [name, hex(value)]))
+  same(`${name}: xattrs`, xattrs, facts.xattrs ?? {})
+  same(`${name}: access ACL`, item.acl.access, facts.acl_access)
+  same(`${name}: default ACL`, item.acl.default, facts.acl_default)
+  same(`${name}: chunks`, item.chunks?.map(({ id, size }) => [id, size]), facts.chunks)
+  if (item.chunks) same(`${name}: content`, (await content(archive.open(item))).hash, facts.sha256)
+}
+
+/** Content by path, by its bytes, and parts of it. */
+async function byPath(archive, item) {
+  const { bytes } = await content(archive.open(item.path.includes('?') ? item.pathBytes : item.path))
+  same(`${item.path}: length`, bytes.length, item.size)
+  const middle = Math.floor(bytes.length / 2)
+  for (const [start, end] of [[0, 1], [middle, middle + 3], [middle, undefined], [bytes.length, undefined], [0, 0]]) {
+    const part = await content(archive.open(item, { range: { start, end } }))
+    if (!part.bytes.equals(bytes.subarray(start, end))) wrong(`${item.path}: bytes ${start} to ${end}`)
+  }
+}
+
+async function content(stream) {
+  const pieces = []
+  for await (const piece of stream) pieces.push(piece)
+  const bytes = Buffer.concat(pieces)
+  return { bytes, hash: createHash('sha256').update(bytes).digest('hex') }
+}
+
+function same(what, found, wanted) {
+  const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)]
+  if (a !== b) wrong(`${what} is ${a}, not ${b}`)
+}

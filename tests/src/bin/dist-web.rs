@@ -1,0 +1,21 @@
+//! `cargo dist-web`: builds the npm package into `target/npm`, with all that this needs: the compiler's target and the
+//! generator of the glue are installed if they aren't there. npm itself must be.
+
+use std::process::ExitCode;
+
+use portaborg_tests::web;
+
+fn main() -> ExitCode {
+    match web::build() {
+        Ok(package) => {
+            let kib = |bytes: u64| bytes.div_ceil(1024);
+            println!("{}", package.tarball.display());
+            println!("{} KiB, module {} KiB", kib(package.tarball_bytes()), kib(package.module_bytes()));
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("dist-web: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
