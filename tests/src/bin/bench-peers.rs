@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -149,10 +150,16 @@ fn compare(pair: &Pair, name: &str, folder: &Path, compression: &str, rounds: us
     }
 }
 
+/// A folder to extract into. It stays until the end: ext4 creates files slowly for a minute after others were removed.
+fn fresh(scratch: &Scratch) -> PathBuf {
+    static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+    scratch.folder(&format!("out/{}", FOLDERS.fetch_add(1, Ordering::Relaxed)))
+}
+
 fn round(client: &Client, folder: &Path, compression: &str, scratch: &Scratch) -> Round {
     remove_all(client.repository());
     client.ok(&["repo-create", "--encryption", "aes256-ocb", "--id-hash", "blake3"]);
-    let out = scratch.folder("out");
+    let out = fresh(scratch);
     let timed = |args: &[&str], within: &Path| {
         rustix::fs::sync();
         client.succeeds(client.call(args).within(within))
@@ -165,7 +172,6 @@ fn round(client: &Client, folder: &Path, compression: &str, scratch: &Scratch) -
     let archive = format!("aid:{}", newest.trim());
     steps.push(timed(&["list", &archive], folder));
     steps.push(timed(&["extract", &archive], &out));
-    remove_all(&out);
     steps.push(timed(&["check", "--verify-data"], folder));
     steps.push(timed(&["repo-list"], folder));
     let serial = (client.name() == "ours").then(|| serial(client, folder, compression, scratch));
@@ -185,9 +191,8 @@ fn serial(client: &Client, folder: &Path, compression: &str, scratch: &Scratch) 
         let create = ["create", "--debug", "--files-cache", "disabled", "--compression", compression, "series", "."];
         let created = timed(&create, folder);
         let newest = client.ok(&["repo-list", "--last", "1", "--short"]).out();
-        let out = scratch.folder("out");
+        let out = fresh(scratch);
         let extracted = timed(&["extract", "--debug", &format!("aid:{}", newest.trim())], &out);
-        remove_all(&out);
         [created, extracted]
     });
     [0, 1].map(|at| Serial { threads: threads(&two[at]), walls: [wall(&one[at]), wall(&two[at])] })
