@@ -150,6 +150,17 @@ fn compare(pair: &Pair, name: &str, folder: &Path, compression: &str, rounds: us
     }
 }
 
+/// Reads all files, so that both programs find them in memory, however long ago they were read last.
+fn warm_up(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => warm_up(&entry.path()),
+            Ok(kind) if kind.is_file() => drop(fs::read(entry.path())),
+            _ => {}
+        }
+    }
+}
+
 /// A folder to extract into. It stays until the end: ext4 creates files slowly for a minute after others were removed.
 fn fresh(scratch: &Scratch) -> PathBuf {
     static FOLDERS: AtomicUsize = AtomicUsize::new(0);
@@ -165,6 +176,7 @@ fn round(client: &Client, folder: &Path, compression: &str, scratch: &Scratch) -
         client.succeeds(client.call(args).within(within))
     };
     let create = ["create", "--compression", compression, "series", "."];
+    warm_up(folder);
     let mut steps = vec![timed(&create, folder)];
     steps.push(timed(&create, folder));
     let repository_bytes = size(client.repository());
@@ -189,6 +201,7 @@ fn serial(client: &Client, folder: &Path, compression: &str, scratch: &Scratch) 
         remove_all(client.repository());
         client.ok(&["repo-create", "--encryption", "aes256-ocb", "--id-hash", "blake3"]);
         let create = ["create", "--debug", "--files-cache", "disabled", "--compression", compression, "series", "."];
+        warm_up(folder);
         let created = timed(&create, folder);
         let newest = client.ok(&["repo-list", "--last", "1", "--short"]).out();
         let out = fresh(scratch);
