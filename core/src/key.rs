@@ -81,3 +81,10 @@ pub enum KeyError {
         found: RepositoryId,
     },
 }
+
+impl KeyError {
+    /// Whether nothing is wrong with the key itself, as far as can be told: it is the passphrase.
+    pub fn is_passphrase(&self) -> bool {
+        *self == KeyError::Kdf(KdfError::Passphrase)
+    }
+}

@@ -5,7 +5,7 @@ use crate::repository::Reader;
 use crate::source::{Reading, Source};
 use portaborg_core::extract::{Begun, Fetch, Plain, Purpose, ReadAhead, Stored, Unpacked, Want, Window};
 use portaborg_core::object::{ObjectType, Opener};
-use portaborg_core::repo::{Content, ReadError};
+use portaborg_core::repo::ReadError;
 use portaborg_core::store::StoreError;
 use portaborg_core::tuning::Tuning;
 use std::collections::VecDeque;
@@ -133,10 +133,7 @@ fn decrypt(cipher: &Cipher, read: Stored, opener: &mut Opener<'_>) -> (Begun, Ve
 /// A chunk that was not where the index says: the reader knows what else can be tried.
 async fn read(reader: &mut Reader<'_>, purpose: Purpose, Want { id, size }: Want) -> Result<Arc<Plain>, ReadError> {
     Ok(Arc::new(match purpose {
-        Purpose::Content => match reader.read_content(id, size.unwrap_or_default()).await? {
-            Content::Data(bytes) => Plain::Data(bytes.into()),
-            Content::Zeros(len) => Plain::Zeros(len),
-        },
+        Purpose::Content => reader.read_content(id, size.unwrap_or_default()).await?.into(),
         Purpose::Items => Plain::Data(reader.read(id, ObjectType::Items).await?.into()),
         Purpose::Verification => reader.read_any(id).await.map(|_| Plain::Verified)?,
     }))

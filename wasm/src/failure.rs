@@ -5,7 +5,6 @@ use crate::sink::json;
 use portaborg_core::archive::ArchiveError;
 use portaborg_core::config::ConfigError;
 use portaborg_core::item::ItemError;
-use portaborg_core::key::KeyError;
 use portaborg_core::pattern::PatternError;
 use portaborg_core::repo::{
     ArchiveProblem, DefaultsError, Foreign, IndexDamage, IndexError, ItemProblem, OpenError, ReadError, UnlockError,
@@ -115,7 +114,7 @@ impl Failure {
             }
             UnlockError::Refused(problems) => {
                 let mut text = String::from("The passphrase is incorrect.");
-                for (_, problem) in problems.iter().filter(|(_, problem)| !is_just_wrong(problem)) {
+                for (_, problem) in problems.iter().filter(|(_, problem)| !problem.is_passphrase()) {
                     text.push_str(&format!(" A key {problem}."));
                 }
                 Failure::new(Fault::Refused, "PassphraseWrong", "keys", text)
@@ -232,8 +231,4 @@ impl From<Failure> for JsValue {
     fn from(failure: Failure) -> JsValue {
         js_sys::JSON::parse(&json(&failure)).expect("what was just made is JSON")
     }
-}
-
-fn is_just_wrong(problem: &KeyError) -> bool {
-    *problem == KeyError::Kdf(portaborg_core::crypto::KdfError::Passphrase)
 }

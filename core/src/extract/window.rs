@@ -253,6 +253,15 @@ impl Plain {
     }
 }
 
+impl From<Content<'_>> for Plain {
+    fn from(content: Content<'_>) -> Self {
+        match content {
+            Content::Data(bytes) => Plain::Data(bytes.into()),
+            Content::Zeros(len) => Plain::Zeros(len),
+        }
+    }
+}
+
 impl Purpose {
     /// The only type of object that is accepted, if it is one.
     pub(super) fn object_type(self) -> Option<ObjectType> {

@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::output::display::time;
 use crate::output::progress::{Label, Percent, Unit};
 use crate::repository::archives::{self, Archive, Reader, shown_name};
-use crate::repository::pipeline::{Work, with_pipeline};
+use crate::repository::pipeline::{Decode, with_pipeline};
 use crate::repository::session::{Held, Lock, Session};
 use crate::repository::writing::pack_limits;
 use crate::tuning;
@@ -22,14 +22,12 @@ use portaborg_core::files_cache::file_name;
 use portaborg_core::id::PackId;
 use portaborg_core::item::Item;
 use portaborg_core::name::{Entry, Namespace};
-use portaborg_core::object::Spare;
 use portaborg_core::references::ArchiveReferences;
 use portaborg_core::repo::{ArchiveProblem, DEFAULT_PACK_BYTES, EncodedItems, ItemProblem, ReadError, forget_archive};
 use portaborg_core::select::Candidate;
 use portaborg_core::store::{BlockingStore, now};
-use portaborg_core::tuning::{Help, Tuning};
+use portaborg_core::tuning::Tuning;
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::env;
 use std::fs;
 
@@ -105,21 +103,15 @@ struct Collection<'a> {
 /// Has workers tell what items refer to.
 struct Referring;
 
-impl Work for Referring {
+impl Decode for Referring {
     type Tools = ();
     type Items = Result<ItemReferences, ItemProblem>;
-    type Job = Infallible;
-    type Done = Infallible;
 
     fn tools(&self) {}
 
     fn decode(&self, (): &mut (), items: EncodedItems) -> Self::Items {
         let items = items.collect::<Result<Vec<Item>, ItemProblem>>()?;
         Ok(ItemReferences::of(&items))
-    }
-
-    fn work(&self, (): &mut (), job: Infallible, _: Help, _: &mut Spare) -> Infallible {
-        job
     }
 }
 

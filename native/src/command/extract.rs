@@ -4,7 +4,7 @@ mod files;
 mod queue;
 
 use self::files::{About, Extracting, Files};
-use self::queue::{Next, Queue, Queued};
+use self::queue::{Queue, Queued};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -13,6 +13,7 @@ use crate::options::exclusions::{Exclusions, shown_path};
 use crate::output::log::{LIST, Level, Message};
 use crate::output::progress::{Label, Percent, Unit};
 use crate::output::stdout::write_content;
+use crate::repository::ahead::Next;
 use crate::repository::archives::{self, Archive, Reader};
 use crate::repository::items::report;
 use crate::repository::pipeline::{Pipeline, with_pipeline};

@@ -14,19 +14,16 @@ use crate::output::format::item::{Contents, ItemContext, ItemFormat};
 use crate::output::stdout::print_bytes;
 use crate::repository::archives::{self, Reader};
 use crate::repository::items::report;
-use crate::repository::pipeline::{Work, with_pipeline};
+use crate::repository::pipeline::{Decode, with_pipeline};
 use crate::repository::session::{Lock, Session};
 use crate::tuning;
 use clap::Args;
 use portaborg_core::item::Item;
-use portaborg_core::object::Spare;
 use portaborg_core::pattern::PatternMatcher;
 use portaborg_core::repo::{EncodedItems, ItemProblem};
 use portaborg_core::select::Candidate;
 use portaborg_core::store::now;
-use portaborg_core::tuning::Help;
 use std::cmp::Ordering;
-use std::convert::Infallible;
 use std::io;
 use std::mem;
 use std::path::PathBuf;
@@ -182,11 +179,9 @@ enum Listed {
     Failure(Failure),
 }
 
-impl Work for Listing<'_> {
+impl Decode for Listing<'_> {
     type Tools = PatternMatcher;
     type Items = Vec<Listed>;
-    type Job = Infallible;
-    type Done = Infallible;
 
     fn tools(&self) -> PatternMatcher {
         self.matcher.clone()
@@ -209,10 +204,6 @@ impl Work for Listing<'_> {
         }
         listed.push(Listed::Lines(lines));
         listed
-    }
-
-    fn work(&self, _: &mut PatternMatcher, job: Infallible, _: Help, _: &mut Spare) -> Infallible {
-        job
     }
 }
 

@@ -42,22 +42,48 @@ pub trait Work: Sync {
 }
 
 /// No work but to read and to decode.
-pub struct Decoding;
+pub trait Decode: Sync {
+    /// What each worker has for itself.
+    type Tools;
+    /// What items become in a worker.
+    type Items: Send;
 
-impl Work for Decoding {
-    type Tools = ();
-    type Items = Vec<Result<Item, ItemProblem>>;
+    /// For a new worker.
+    fn tools(&self) -> Self::Tools;
+    /// Decodes items that follow each other.
+    fn decode(&self, tools: &mut Self::Tools, items: EncodedItems) -> Self::Items;
+}
+
+impl<D: Decode> Work for D {
+    type Tools = D::Tools;
+    type Items = D::Items;
     type Job = Infallible;
     type Done = Infallible;
+
+    fn tools(&self) -> D::Tools {
+        Decode::tools(self)
+    }
+
+    fn decode(&self, tools: &mut D::Tools, items: EncodedItems) -> D::Items {
+        Decode::decode(self, tools, items)
+    }
+
+    fn work(&self, _: &mut D::Tools, job: Infallible, _: Help, _: &mut Spare) -> Infallible {
+        job
+    }
+}
+
+/// Items as they are.
+pub struct Decoding;
+
+impl Decode for Decoding {
+    type Tools = ();
+    type Items = Vec<Result<Item, ItemProblem>>;
 
     fn tools(&self) {}
 
     fn decode(&self, (): &mut (), items: EncodedItems) -> Self::Items {
         items.collect()
-    }
-
-    fn work(&self, (): &mut (), job: Infallible, _: Help, _: &mut Spare) -> Infallible {
-        job
     }
 }
 
@@ -250,11 +276,7 @@ impl<S: Source, W: Work> Pipeline<'_, '_, S, W> {
 
     /// A chunk of a file that was not read ahead.
     pub fn read(&mut self, Want { id, size }: Want) -> Result<Arc<Plain>, ReadError> {
-        let content = self.source.read_content(id, size.unwrap_or_default())?;
-        Ok(Arc::new(match content {
-            Content::Data(bytes) => Plain::Data(bytes.into()),
-            Content::Zeros(len) => Plain::Zeros(len),
-        }))
+        Ok(Arc::new(self.source.read_content(id, size.unwrap_or_default())?.into()))
     }
 
     /// Has other work done.

@@ -1,7 +1,7 @@
 //! One archive in the making: items are taken over in order, contents cut anew, and what comes of them added.
 
 use super::Recreation;
-use super::queue::{Next, Queue, Queued};
+use super::queue::{Queue, Queued};
 use super::rechunking::{Part, Rechunking};
 use super::tagged::TaggedDirs;
 use super::work::{Done, Job, Reading};
@@ -9,7 +9,7 @@ use crate::backup::{Observer, Status};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::archive_report::ArchiveReport;
-use crate::repository::ahead::Ahead;
+use crate::repository::ahead::{Ahead, Next};
 use crate::repository::archives::{Archive, shown_name};
 use crate::repository::lender::Lender;
 use crate::repository::session::Held;

@@ -5,8 +5,8 @@ use crate::app::App;
 use crate::client::passphrase::{self, Passphrase};
 use crate::failure::Failure;
 use crate::repository::folder::LocalRepository;
-use portaborg_core::crypto::{Kdf, KdfError, Keys, Suite};
-use portaborg_core::key::{KeyError, KeySource};
+use portaborg_core::crypto::{Kdf, Keys, Suite};
+use portaborg_core::key::KeySource;
 use portaborg_core::name::Key;
 use portaborg_core::repo::{UnlockError, unlock};
 use std::env;
@@ -79,7 +79,7 @@ fn wrong_passphrase(error: &UnlockError, found: &[FoundKey], kdf: Kdf) -> Failur
         "Passphrase supplied in BORG_PASSPHRASE, by BORG_PASSCOMMAND, or via BORG_PASSPHRASE_FD is incorrect.",
     );
     if let UnlockError::Refused(problems) = error
-        && !problems.iter().all(|(_, problem)| is_just_wrong(problem))
+        && !problems.iter().all(|(_, problem)| problem.is_passphrase())
     {
         for (number, problem) in problems {
             text.push_str(&format!(" Key {} {problem}.", key_name(&found[*number])));
@@ -91,10 +91,6 @@ fn wrong_passphrase(error: &UnlockError, found: &[FoundKey], kdf: Kdf) -> Failur
         );
     }
     Failure::new(52, "PassphraseWrong", text)
-}
-
-fn is_just_wrong(problem: &KeyError) -> bool {
-    *problem == KeyError::Kdf(KdfError::Passphrase)
 }
 
 /// How often a passphrase is asked for.
