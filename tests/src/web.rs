@@ -33,6 +33,12 @@ impl Package {
         bytes(&self.folder.join(format!("{MODULE}_bg.wasm")))
     }
 
+    /// Length of the module that writes, in bytes.
+    #[must_use]
+    pub fn writer_bytes(&self) -> u64 {
+        bytes(&self.folder.join("write").join(format!("{MODULE}_bg.wasm")))
+    }
+
     /// Length of the tarball in bytes.
     #[must_use]
     pub fn tarball_bytes(&self) -> u64 {
@@ -60,9 +66,6 @@ pub fn obstacle() -> Option<String> {
 pub fn build() -> Result<Package, String> {
     target()?;
     let generator = generator()?;
-    let mut compile = cargo();
-    compile.args(["build", "--package", "portaborg-wasm", "--lib", "--target", TARGET, "--profile", PROFILE]);
-    run(compile.env("CARGO_TARGET_DIR", target_folder()))?;
     let npm = target_folder().join("npm");
     let folder = npm.join("package");
     if folder.exists() {
@@ -73,14 +76,39 @@ pub fn build() -> Result<Package, String> {
         copy(&root().join(from), &folder.join(to))?;
     }
     set_version(&folder.join("package.json"))?;
-    let module = target_folder().join(TARGET).join(PROFILE).join("portaborg_wasm.wasm");
-    let mut generate = Command::new(generator);
-    generate.args(["--target", "web", "--omit-default-module-path", "--no-typescript", "--remove-name-section"]);
-    run(generate.args(["--remove-producers-section", "--out-name", MODULE, "--out-dir"]).arg(&folder).arg(module))?;
+    for (features, place) in [("write", folder.join("write")), ("", folder.clone())] {
+        module(&generator, features, &place)?;
+    }
     let mut pack = Command::new("npm");
     pack.args(["pack", "--silent", "--pack-destination"]).arg(&npm).current_dir(&folder).stdout(Stdio::null());
     run(&mut pack)?;
     Ok(Package { tarball: npm.join(format!("portaborg-{VERSION}.tgz")), folder })
+}
+
+/// Compiles the module with features of its package, and puts it and its glue into a folder.
+fn module(generator: &Path, features: &str, folder: &Path) -> Result<(), String> {
+    let mut compile = cargo();
+    compile.args(["build", "--package", "portaborg-wasm", "--lib", "--target", TARGET, "--profile", PROFILE]);
+    run(compile.args(["--features", features]).env("CARGO_TARGET_DIR", target_folder()))?;
+    let module = target_folder().join(TARGET).join(PROFILE).join("portaborg_wasm.wasm");
+    let mut generate = Command::new(generator);
+    generate.args(["--target", "web", "--omit-default-module-path", "--no-typescript", "--remove-name-section"]);
+    run(generate.args(["--remove-producers-section", "--out-name", MODULE, "--out-dir"]).arg(folder).arg(module))
+}
+
+/// Builds the module with what measures its parts, and has Node print how fast they are.
+///
+/// # Errors
+/// What could not be run.
+pub fn kernels() -> Result<(), String> {
+    target()?;
+    let folder = target_folder().join("npm/kernels");
+    module(&generator()?, "kernels", &folder)?;
+    for (from, to) in [("wasm/npm/cipher.js", "cipher.js"), ("tests/npm/kernels.mjs", "kernels.mjs")] {
+        copy(&root().join(from), &folder.join(to))?;
+    }
+    fs::write(folder.join("package.json"), r#"{ "type": "module" }"#).map_err(|error| error.to_string())?;
+    run(Command::new("node").arg(folder.join("kernels.mjs")).arg(&folder))
 }
 
 /// Installs the package into an empty folder, as its users do.

@@ -36,14 +36,20 @@ mod failure;
 mod filter;
 mod folder;
 mod items;
+#[cfg(feature = "kernels")]
+mod kernels;
 mod keys;
 mod repository;
 mod restore;
 mod sink;
 mod source;
 mod verify;
+#[cfg(feature = "write")]
+mod write;
 
 pub use cipher::Cipher;
 pub use repository::Repository;
 pub use sink::Sink;
 pub use source::Source;
+#[cfg(feature = "write")]
+pub use write::{Feed, Target, Writer};

@@ -1,21 +1,32 @@
 //! `cargo dist-web`: builds the npm package into `target/npm`, with all that this needs: the compiler's target and the
-//! generator of the glue are installed if they aren't there. npm itself must be.
+//! generator of the glue are installed if they aren't there. npm itself must be. `cargo dist-web --kernels` measures instead what
+//! takes the time in the module.
 
 use std::process::ExitCode;
 
 use portaborg_tests::web;
 
 fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some("--kernels") {
+        return match web::kernels() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&error),
+        };
+    }
     match web::build() {
         Ok(package) => {
             let kib = |bytes: u64| bytes.div_ceil(1024);
             println!("{}", package.tarball.display());
-            println!("{} KiB, module {} KiB", kib(package.tarball_bytes()), kib(package.module_bytes()));
+            let [tarball, module, writer] =
+                [package.tarball_bytes(), package.module_bytes(), package.writer_bytes()].map(kib);
+            println!("{tarball} KiB, module {module} KiB, module for writing {writer} KiB");
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            eprintln!("dist-web: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => failed(&error),
     }
+}
+
+fn failed(error: &str) -> ExitCode {
+    eprintln!("dist-web: {error}");
+    ExitCode::FAILURE
 }
