@@ -93,7 +93,7 @@ fn any_data() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn whatever_libzstd_writes_is_read(data in any_data(), settings in any_settings()) {
