@@ -26,11 +26,13 @@
 //! | [`writing`] | create and compact through core, over such a store |
 //! | [`trace`] | the system calls by which a program changes files |
 //! | [`web`] | the npm package: built, packed and installed |
+//! | [`chromium`] | a real browser, in which the package is used |
 //! | [`harness`] | runs tests by name, counts, reports |
 
 pub mod acl;
 pub mod bare;
 pub mod census;
+pub mod chromium;
 pub mod client;
 pub mod corpora;
 pub mod dice;

@@ -8,6 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::dice::Dice;
+use crate::fixture::{Fixture, Unpacked};
+use crate::program::Program;
+use crate::scratch::Scratch;
+
 /// What the module is compiled for.
 const TARGET: &str = "wasm32-unknown-unknown";
 /// The variable with the toolchain that compiles it.
@@ -16,6 +21,8 @@ const TOOLCHAIN: &str = "WASM_TOOLCHAIN";
 const PROFILE: &str = "web";
 /// How the package's JavaScript calls the module and its glue.
 const MODULE: &str = "module";
+/// The same for the module whose threads share its memory.
+const THREADS: &str = "threads";
 
 /// What was built.
 #[derive(Debug)]
@@ -27,10 +34,10 @@ pub struct Package {
 }
 
 impl Package {
-    /// Length of the module in bytes.
+    /// Lengths of the modules in bytes: of the one for a worker, and of the one for threads.
     #[must_use]
-    pub fn module_bytes(&self) -> u64 {
-        bytes(&self.folder.join(format!("{MODULE}_bg.wasm")))
+    pub fn module_bytes(&self) -> [u64; 2] {
+        [MODULE, THREADS].map(|name| bytes(&self.folder.join(format!("{name}_bg.wasm"))))
     }
 
     /// Length of the tarball in bytes.
@@ -60,9 +67,9 @@ pub fn obstacle() -> Option<String> {
 pub fn build() -> Result<Package, String> {
     target()?;
     let generator = generator()?;
-    let mut compile = cargo();
-    compile.args(["build", "--package", "portaborg-wasm", "--lib", "--target", TARGET, "--profile", PROFILE]);
-    run(compile.env("CARGO_TARGET_DIR", target_folder()))?;
+    let module = compile(cargo().args(["build"]), "")?;
+    let threads =
+        compile(cargo().args(THREADS_BUILD).env(FLAGS, threads_flags()).env("RUSTC_BOOTSTRAP", "1"), THREADS)?;
     let npm = target_folder().join("npm");
     let folder = npm.join("package");
     if folder.exists() {
@@ -73,14 +80,47 @@ pub fn build() -> Result<Package, String> {
         copy(&root().join(from), &folder.join(to))?;
     }
     set_version(&folder.join("package.json"))?;
-    let module = target_folder().join(TARGET).join(PROFILE).join("portaborg_wasm.wasm");
-    let mut generate = Command::new(generator);
-    generate.args(["--target", "web", "--omit-default-module-path", "--no-typescript", "--remove-name-section"]);
-    run(generate.args(["--remove-producers-section", "--out-name", MODULE, "--out-dir"]).arg(&folder).arg(module))?;
+    for (name, module) in [(MODULE, module), (THREADS, threads)] {
+        let mut generate = Command::new(&generator);
+        generate.args(["--target", "web", "--omit-default-module-path", "--no-typescript", "--remove-name-section"]);
+        run(generate.args(["--remove-producers-section", "--out-name", name, "--out-dir"]).arg(&folder).arg(module))?;
+    }
+    is_shared(&folder.join(format!("{THREADS}.js")))?;
     let mut pack = Command::new("npm");
     pack.args(["pack", "--silent", "--pack-destination"]).arg(&npm).current_dir(&folder).stdout(Stdio::null());
     run(&mut pack)?;
     Ok(Package { tarball: npm.join(format!("portaborg-{VERSION}.tgz")), folder })
+}
+
+/// Compiles the module with this command, into a folder of its own, and gives its file.
+fn compile(command: &mut Command, folder: &str) -> Result<PathBuf, String> {
+    let folder = target_folder().join(folder);
+    command.args(["--package", "portaborg-wasm", "--lib", "--target", TARGET, "--profile", PROFILE]);
+    run(command.env("CARGO_TARGET_DIR", &folder))?;
+    Ok(folder.join(TARGET).join(PROFILE).join("portaborg_wasm.wasm"))
+}
+
+/// The standard library comes without atomics, so it is built, too: no stable compiler does that unless it is told to.
+const THREADS_BUILD: [&str; 4] = ["build", "-Zbuild-std=std,panic_abort", "--features", "threads"];
+const FLAGS: &str = "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS";
+/// Two GiB: a shared memory has to say how long it may become.
+const THREADS_MEMORY_BYTES: u64 = 2 << 30;
+
+/// Compiler and linker would leave the memory alone otherwise.
+fn threads_flags() -> String {
+    let mut flags = vec!["-Ctarget-feature=+simd128,+atomics,+bulk-memory,+mutable-globals".to_owned()];
+    let exports = ["__wasm_init_tls", "__tls_size", "__tls_align", "__tls_base", "__heap_base"];
+    flags.extend(["--shared-memory", "--import-memory"].map(|flag| format!("-Clink-arg={flag}")));
+    flags.push(format!("-Clink-arg=--max-memory={THREADS_MEMORY_BYTES}"));
+    flags.extend(exports.map(|name| format!("-Clink-arg=--export={name}")));
+    flags.join(" ")
+}
+
+/// Nothing complains of a memory that isn't shared.
+fn is_shared(glue: &Path) -> Result<(), String> {
+    let text = fs::read_to_string(glue).map_err(|error| format!("{}: {error}", glue.display()))?;
+    let is_shared = text.replace(' ', "").contains("shared:true");
+    if is_shared { Ok(()) } else { Err(format!("{}: the memory is not shared", glue.display())) }
 }
 
 /// Installs the package into an empty folder, as its users do.
@@ -95,21 +135,106 @@ pub fn install(package: &Package, folder: &Path) -> Result<(), String> {
     run(install.current_dir(folder))
 }
 
+/// The package installed into a folder of its own, with the scripts of `tests/npm` beside it.
+///
+/// # Errors
+/// What could not be run.
+pub fn installed() -> Result<Scratch, String> {
+    let package = build()?;
+    let folder = Scratch::new("npm");
+    install(&package, folder.path())?;
+    copy_all(&root().join("tests/npm"), folder.path())?;
+    Ok(folder)
+}
+
+/// A folder with these packages of npm's registry in its `node_modules`, each `NAME@VERSION`: installed once, and kept.
+///
+/// # Errors
+/// What could not be run.
+pub fn packages(wanted: &[&str]) -> Result<PathBuf, String> {
+    let folder = tools().join(wanted.join("-").replace(['@', '/'], "-"));
+    let done = folder.join("installed");
+    if !done.exists() {
+        eprintln!("installing {} into {}", wanted.join(" and "), folder.display());
+        let mut install = Command::new("npm");
+        install.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]).arg(&folder);
+        run(install.args(wanted))?;
+        fs::write(&done, "").map_err(|error| format!("{}: {error}", done.display()))?;
+    }
+    Ok(folder)
+}
+
+/// A repository with contents of some MiB, which take several workers: the folder that it is made in has it as `repo`, and what opens
+/// it in `expected.json`.
+#[must_use]
+pub fn long_contents(encryption: &str) -> Scratch {
+    let scratch = Scratch::new("long-contents");
+    let (repository, source) = (scratch.path().join("repo"), scratch.folder("source"));
+    let mut dice = Dice::new(7);
+    let words: Vec<Vec<u8>> = (0..400).map(|_| dice.bytes(12)).collect();
+    let text: Vec<u8> = (0..300_000).flat_map(|_| words[dice.below(words.len())].clone()).collect();
+    let write =
+        |name: &str, content: &[u8]| fs::write(source.join(name), content).expect("a new folder can be written");
+    write("text", &text);
+    write("text again", &text);
+    write("zeros", &vec![0; 3 << 20]);
+    write("noise", &dice.bytes(2 << 20));
+    for number in 0..200 {
+        let bytes = dice.below(9000);
+        write(&format!("short {number}"), &dice.bytes(bytes));
+    }
+    let program = Program::portaborg();
+    let run = |args: &[&str]| {
+        let call = program.on(&repository, PASSPHRASE).base(scratch.path()).args(args).within(&source);
+        let outcome = call.run();
+        assert_eq!(outcome.code, Some(0), "{args:?}: {}", outcome.err());
+    };
+    run(&["repo-create", "--encryption", encryption]);
+    run(&["create", "--compression", "zstd,3", "one", "."]);
+    let expected = format!(r#"{{ "passphrase": "{PASSPHRASE}" }}"#);
+    fs::write(scratch.path().join("expected.json"), expected).expect("a new folder can be written");
+    scratch
+}
+
+const PASSPHRASE: &str = "long contents";
+
+/// The file with the key, where it isn't in the repository.
+#[must_use]
+pub fn key_file(fixture: &Fixture, unpacked: &Unpacked) -> Option<PathBuf> {
+    if let Some(keys) = unpacked.keys() {
+        let mut files: Vec<PathBuf> = fs::read_dir(keys).ok()?.filter_map(|file| Some(file.ok()?.path())).collect();
+        files.sort();
+        return files.into_iter().next();
+    }
+    let text = fixture.expected.key_text.as_ref().filter(|_| fixture.name == "keys-exported")?;
+    let file = unpacked.scratch().path().join("exported");
+    fs::write(&file, text).expect("a new folder can be written");
+    Some(file)
+}
+
 /// Makes sure that the compiler has the target.
 fn target() -> Result<(), String> {
     if has_target() {
         return Ok(());
     }
     if std::env::var_os(TOOLCHAIN).is_none() {
-        eprintln!("adding the target {TARGET}");
-        let _ = run(Command::new("rustup").args(["target", "add", TARGET]).current_dir(root())); // see below
+        eprintln!("adding the target {TARGET}, and the source of the standard library");
+        for what in [["target", "add", TARGET], ["component", "add", "rust-src"]] {
+            let _ = run(Command::new("rustup").args(what).current_dir(root())); // see below
+        }
     }
-    if has_target() { Ok(()) } else { Err(format!("the compiler has no target {TARGET}")) }
+    if has_target() {
+        Ok(())
+    } else {
+        Err(format!("the compiler has no target {TARGET}, or the standard library no source"))
+    }
 }
 
 fn has_target() -> bool {
-    let folder = said(rustc().args(["--print", "target-libdir", "--target", TARGET]));
-    folder.is_some_and(|folder| Path::new(&folder).is_dir())
+    let is_there =
+        |folder: Option<String>, below: &str| folder.is_some_and(|folder| Path::new(&folder).join(below).exists());
+    is_there(said(rustc().args(["--print", "target-libdir", "--target", TARGET])), "")
+        && is_there(said(rustc().args(["--print", "sysroot"])), "lib/rustlib/src/rust/library/Cargo.lock")
 }
 
 /// The generator of the library's version, built if it isn't there.

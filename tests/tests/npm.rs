@@ -2,10 +2,9 @@
 //!
 //! `npm/good/NAME` compares every item, attribute and byte with what the kit knows; `npm/damaged/NAME` wants an error with a
 //! code for whatever is wrong, and right contents for all else; `npm/software/NAME` does without Web Crypto; `npm/use/...` tries
-//! what no fixture is about.
+//! what no fixture is about; `npm/workers/...` compares several workers with one; `npm/types/...` compiles its types.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, OnceLock};
 
@@ -22,20 +21,35 @@ fn main() -> ExitCode {
             let installed = Arc::clone(&installed);
             let group = if fixture.expected.is_negative() { "damaged" } else { "good" };
             trials.push(Trial::new(format!("npm/{group}/{}", fixture.name), move |findings| {
-                installed.run(&format!("{group}.mjs"), &fixture, "", findings);
+                installed.run(&["node.mjs", &format!("{group}.mjs")], &fixture, "", findings);
             }));
         }
         for name in LONG_CHUNKS {
             let installed = Arc::clone(&installed);
             trials.push(Trial::new(format!("npm/software/{name}"), move |findings| {
-                installed.run("good.mjs", &fixture::named(name), NO_WEB_CRYPTO, findings);
+                installed.run(&["node.mjs", "good.mjs"], &fixture::named(name), NO_WEB_CRYPTO, findings);
             }));
         }
         for case in CASES {
             let installed = Arc::clone(&installed);
             trials.push(Trial::new(format!("npm/use/{case}"), move |findings| {
-                installed.run(&format!("{case}.mjs"), &fixture::named(USED), "", findings);
+                installed.run(&[&format!("{case}.mjs")], &fixture::named(USED), "", findings);
             }));
+        }
+        for encryption in ENCRYPTIONS {
+            let installed = Arc::clone(&installed);
+            trials.push(Trial::new(format!("npm/workers/{encryption}"), move |findings| {
+                let made = web::long_contents(encryption);
+                let args = [&made.path().join("repo"), &made.path().join("expected.json")];
+                let add = |node: &mut Command| {
+                    node.args(args);
+                };
+                installed.node(&["node.mjs", "workers.mjs"], add, findings);
+            }));
+        }
+        for (name, options) in RESOLUTIONS {
+            let installed = Arc::clone(&installed);
+            trials.push(Trial::new(format!("npm/types/{name}"), move |findings| installed.compile(options, findings)));
         }
         trials
     })
@@ -50,60 +64,79 @@ struct Installed {
 
 impl Installed {
     /// Runs a script on a fixture, with options for Node. What it prints is wrong.
-    fn run(&self, script: &str, fixture: &Fixture, options: &str, findings: &mut Findings) {
-        if let Some(obstacle) = self.obstacle.get_or_init(web::obstacle) {
-            return findings.skip(obstacle);
-        }
-        let folder = match self.folder.get_or_init(install) {
-            Ok(folder) => folder.path(),
-            Err(error) => return findings.wrong(error.as_str()),
-        };
+    fn run(&self, script: &[&str], fixture: &Fixture, options: &str, findings: &mut Findings) {
         let unpacked = fixture.unpack();
-        let mut node = Command::new("node");
-        node.env("NODE_OPTIONS", options);
-        node.arg(script).arg(unpacked.repository());
-        node.arg(fixture::folder().join(format!("{}.expected.json", fixture.name)));
-        node.args(key(fixture, &unpacked)).current_dir(folder).stdin(Stdio::null());
-        let output = match node.output() {
-            Ok(output) => output,
-            Err(error) => return findings.wrong(format!("node: {error}")),
+        let change = |node: &mut Command| {
+            node.env("NODE_OPTIONS", options).arg(unpacked.repository());
+            node.arg(fixture::folder().join(format!("{}.expected.json", fixture.name)));
+            node.args(web::key_file(fixture, &unpacked));
         };
-        let said = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-        findings.extend(said.iter().flat_map(|text| text.lines()).map(str::to_owned));
-        findings.check(output.status.success(), || format!("{script}: {}", output.status));
+        self.node(script, change, findings);
+    }
+
+    /// Runs a script, with what is added to its call.
+    fn node(&self, script: &[&str], add: impl FnOnce(&mut Command), findings: &mut Findings) {
+        let Some(folder) = self.folder(findings) else { return };
+        let mut node = Command::new("node");
+        add(node.args(script).current_dir(folder));
+        says_nothing(&mut node, findings);
+    }
+
+    /// Compiles every call of the package, as strictly as can be.
+    fn compile(&self, options: [&str; 4], findings: &mut Findings) {
+        let Some(folder) = self.folder(findings) else { return };
+        let compiler = match web::packages(&[TYPESCRIPT]) {
+            Ok(packages) => packages.join("node_modules/typescript/bin/tsc"),
+            Err(error) => return findings.wrong(error),
+        };
+        let mut node = Command::new("node");
+        node.arg(compiler).args(["--strict", "--noEmit", "--target", "es2022", "--lib"]);
+        node.arg("es2022,dom,dom.iterable,dom.asynciterable").args(options).arg("usage.ts").current_dir(folder);
+        says_nothing(&mut node, findings);
+    }
+
+    /// Where the package is installed.
+    fn folder(&self, findings: &mut Findings) -> Option<&Path> {
+        if let Some(obstacle) = self.obstacle.get_or_init(web::obstacle) {
+            findings.skip(obstacle);
+            return None;
+        }
+        match self.folder.get_or_init(web::installed) {
+            Ok(folder) => Some(folder.path()),
+            Err(error) => {
+                findings.wrong(error.as_str());
+                None
+            }
+        }
     }
 }
 
-fn install() -> Result<Scratch, String> {
-    let package = web::build()?;
-    let folder = Scratch::new("npm");
-    web::install(&package, folder.path())?;
-    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("npm");
-    let failed = |error: std::io::Error| format!("{}: {error}", scripts.display());
-    for entry in fs::read_dir(&scripts).map_err(failed)? {
-        let script = entry.map_err(failed)?.path();
-        let name = script.file_name().expect("an entry of a folder has a name");
-        fs::copy(&script, folder.path().join(name)).map_err(failed)?;
+/// Runs a program; what it prints is wrong.
+fn says_nothing(program: &mut Command, findings: &mut Findings) {
+    match program.stdin(Stdio::null()).output() {
+        Ok(output) => {
+            let said = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+            findings.extend(said.iter().flat_map(|text| text.lines()).map(str::to_owned));
+            findings.check(output.status.success(), || format!("{program:?}: {}", output.status));
+        }
+        Err(error) => findings.wrong(format!("{program:?}: {error}")),
     }
-    Ok(folder)
 }
 
-/// The file with the key, where it isn't in the repository.
-fn key(fixture: &Fixture, unpacked: &fixture::Unpacked) -> Option<PathBuf> {
-    if let Some(keys) = unpacked.keys() {
-        let mut files: Vec<PathBuf> = fs::read_dir(keys).ok()?.filter_map(|file| Some(file.ok()?.path())).collect();
-        files.sort();
-        return files.into_iter().next();
-    }
-    let text = fixture.expected.key_text.as_ref().filter(|_| fixture.name == "keys-exported")?;
-    let file = unpacked.scratch().path().join("exported");
-    fs::write(&file, text).expect("a new folder can be written");
-    Some(file)
-}
+/// Repositories that several workers read: Web Crypto decrypts the one, and software the other.
+const ENCRYPTIONS: [&str; 2] = ["aes256-ocb", "chacha20-poly1305"];
+
+/// What compiles TypeScript.
+const TYPESCRIPT: &str = "typescript@5.9.3";
+/// How it finds packages: as Node does, and as bundlers do.
+const RESOLUTIONS: [(&str, [&str; 4]); 2] = [
+    ("node", ["--module", "nodenext", "--moduleResolution", "nodenext"]),
+    ("bundler", ["--module", "esnext", "--moduleResolution", "bundler"]),
+];
 
 /// Fixtures whose chunks are long enough for Web Crypto, and what makes Node do without it.
 const LONG_CHUNKS: [&str; 2] = ["chunkers-default", "oddtree"];
 const NO_WEB_CRYPTO: &str = "--no-experimental-global-webcrypto";
 /// Scripts for what no fixture is about, and the fixture that they use.
-const CASES: &[&str] = &["cancel", "http", "mistakes", "restore"];
+const CASES: &[&str] = &["cancel", "close", "http", "mistakes", "restore"];
 const USED: &str = "mode-aes256-ocb-sha256-repokey";

@@ -30,8 +30,16 @@ export interface OpenOptions {
   passphrase?: string | Uint8Array
   /** Text of a key file or of a paper key, for a repository that does not hold its key. */
   key?: string
-  /** How many workers may be used; so far one is. */
+  /**
+   * How many workers decrypt, decompress and verify: by default as many as there are processors, and no more than 4. With 1 the
+   * worker that reads does it.
+   */
   workers?: number
+  /**
+   * What several workers are: by default each has a module of its own; with 'shared', they are threads of one, whose memory they
+   * share. In browsers that takes a page that is isolated from other origins.
+   */
+  threads?: 'workers' | 'shared'
   signal?: AbortSignal
   /** The module, where it can't be found beside the package's files. */
   wasm?: URL | string | BufferSource | WebAssembly.Module
@@ -66,7 +74,7 @@ export interface Repository {
   ): AsyncGenerator<Hit, void>
   /** Compares every pack with its hash, reads all chunks if `data` is set, and tells which files of which archives it hits. */
   verify(options?: { data?: boolean; onProgress?: (progress: VerifyProgress) => void } & Abortable): Promise<Report>
-  /** Ends the worker. */
+  /** Ends the workers, when they have wiped their memory. */
   close(): Promise<void>
 }
 

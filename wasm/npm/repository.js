@@ -88,9 +88,9 @@ export class Repository {
     }
   }
 
-  /** Ends the worker. Nothing of the repository can be used afterwards. */
+  /** Ends the workers, when they have wiped their memory. Nothing of the repository can be used afterwards. */
   async close() {
-    this.#link.close()
+    await this.#link.close()
   }
 
   async [Symbol.asyncDispose ?? Symbol('asyncDispose')]() {

@@ -1,11 +1,7 @@
 // The worker in browsers.
 
+import * as glue from './module.js'
+import { portOfSelf } from './ports.js'
 import { serve } from './service.js'
 
-serve(
-  {
-    postMessage: (message, transfer) => self.postMessage(message, transfer ?? []),
-    onMessage: (take) => self.addEventListener('message', ({ data }) => take(data)),
-  },
-  { load: (wasm) => wasm },
-)
+serve(portOfSelf(), glue)

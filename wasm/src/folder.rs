@@ -61,7 +61,7 @@ pub async fn run(open: &Open, archive: &str, wanted: &str, sink: &Sink) -> Resul
     let mut page = Page::parse(wanted)?;
     let mut reader = open.reader();
     let meta = archive::meta(&mut reader, archive).await?;
-    let mut items = Items::new(&meta.item_ptrs);
+    let mut items = Items::new(&meta.item_ptrs, open.hands.clone());
     let mut batch = Batch::default();
     let mut told = Ok(());
     while let Some(next) = items.next(&mut reader).await {

@@ -5,7 +5,8 @@ use crate::archive;
 use crate::batch::Batch;
 use crate::failure::Failure;
 use crate::filter::Filter;
-use crate::repository::{Open, Reader};
+use crate::held::bytes_of;
+use crate::repository::{Hands, Open, Reader};
 use crate::sink::{Sink, Stopped};
 use portaborg_core::extract::{Purpose, Want};
 use portaborg_core::id::ChunkId;
@@ -36,7 +37,7 @@ struct Trouble {
 pub async fn run(open: &Open, archive: &str, mut filter: Filter, sink: &Sink) -> Result<(), Failure> {
     let mut reader = open.reader();
     let meta = archive::meta(&mut reader, archive).await?;
-    let mut items = Items::new(&meta.item_ptrs);
+    let mut items = Items::new(&meta.item_ptrs, open.hands.clone());
     let mut batch = Batch::default();
     while let Some(next) = items.next(&mut reader).await {
         let given = match next {
@@ -86,8 +87,8 @@ pub async fn give_problem(problem: ItemProblem, archive: &str, batch: &mut Batch
 
 impl Items {
     /// The items of an archive that has these item pointers.
-    pub fn new(item_ptrs: &[ChunkId]) -> Self {
-        Items { stream: ItemStream::new(item_ptrs), ahead: Ahead::new(Purpose::Items, false, None), wanted: 0 }
+    pub fn new(item_ptrs: &[ChunkId], hands: Hands) -> Self {
+        Items { stream: ItemStream::new(item_ptrs), ahead: Ahead::new(Purpose::Items, false, hands), wanted: 0 }
     }
 
     /// The next items, or what is wrong with their stream; `None` at the end.
@@ -100,7 +101,7 @@ impl Items {
                     self.want_chunks();
                     // The stream asks for its chunks in order, so the next of the window is the one that it asks for.
                     let (_, chunk) = self.ahead.next(reader).await?;
-                    self.stream.feed(chunk.as_ref().map(|plain| plain.bytes()).map_err(Clone::clone))
+                    self.stream.feed(chunk.as_deref().map(bytes_of).as_deref().map_err(|&error| error.clone()))
                 }
                 ItemStep::Read(id, wanted) => self.stream.feed(reader.read(id, wanted).await),
                 ItemStep::End => return None,

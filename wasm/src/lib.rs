@@ -18,6 +18,9 @@
 //! fulfilled, which is how back-pressure comes from a stream's consumer to the reads, and cancellation, too. Nothing here
 //! waits but for JavaScript's promises, and nothing is kept of a call when its future has ended.
 //!
+//! Workers with a module each help where there are several ([`Crew`]): the one that has the repository reads, keeps the order
+//! and hands out; they decrypt, decompress and verify.
+//!
 //! Decisions, limits and the order of things are those of the native program, because they are made in core: which chunks are
 //! in flight and in which order they leave is for [`portaborg_core::extract::Window`] to say.
 //!
@@ -30,13 +33,17 @@ mod archive;
 mod batch;
 mod cipher;
 mod content;
+mod crew;
 mod damage;
 mod engine;
 mod failure;
 mod filter;
 mod folder;
+mod held;
 mod items;
 mod keys;
+#[cfg(feature = "threads")]
+mod pool;
 mod repository;
 mod restore;
 mod sink;
@@ -44,6 +51,9 @@ mod source;
 mod verify;
 
 pub use cipher::Cipher;
+pub use crew::{Crew, Inbox, help};
+#[cfg(feature = "threads")]
+pub use pool::{enter, make_pool};
 pub use repository::Repository;
 pub use sink::Sink;
 pub use source::Source;

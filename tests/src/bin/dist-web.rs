@@ -10,7 +10,8 @@ fn main() -> ExitCode {
         Ok(package) => {
             let kib = |bytes: u64| bytes.div_ceil(1024);
             println!("{}", package.tarball.display());
-            println!("{} KiB, module {} KiB", kib(package.tarball_bytes()), kib(package.module_bytes()));
+            let [module, threads] = package.module_bytes().map(kib);
+            println!("{} KiB, module {module} KiB, with threads {threads} KiB", kib(package.tarball_bytes()));
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -1,0 +1,13 @@
+// The worker's side in Node.
+
+import { parentPort } from 'node:worker_threads'
+import { serve } from './service.js'
+import { DirectorySource } from './sources/directory.js'
+
+export function serveNode(glue) {
+  const port = {
+    postMessage: (message, transfer) => parentPort.postMessage(message, transfer),
+    onMessage: (take) => parentPort.on('message', take),
+  }
+  serve(port, glue, { sources: { directory: DirectorySource } })
+}
