@@ -41,6 +41,8 @@ mod filter;
 mod folder;
 mod held;
 mod items;
+#[cfg(feature = "kernels")]
+mod kernels;
 mod keys;
 #[cfg(feature = "threads")]
 mod pool;
@@ -49,6 +51,8 @@ mod restore;
 mod sink;
 mod source;
 mod verify;
+#[cfg(feature = "write")]
+mod write;
 
 pub use cipher::Cipher;
 pub use crew::{Crew, Inbox, help};
@@ -57,3 +61,5 @@ pub use pool::{enter, make_pool};
 pub use repository::Repository;
 pub use sink::Sink;
 pub use source::Source;
+#[cfg(feature = "write")]
+pub use write::{Feed, Target, Writer};

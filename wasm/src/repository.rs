@@ -21,7 +21,8 @@ use js_sys::Uint8Array;
 use portaborg_core::codec::Engine;
 #[cfg(feature = "threads")]
 use portaborg_core::crypto::{self, Mode};
-use portaborg_core::crypto::{Kdf, Keys};
+use portaborg_core::crypto::{Kdf, Keys, Suite};
+use portaborg_core::id::RepositoryId;
 use portaborg_core::index::ChunkIndex;
 use portaborg_core::object::Opener;
 use portaborg_core::repo::{self, ArchiveEntry, ChunkReader, load_index, repository_keys, unlock};
@@ -68,11 +69,23 @@ pub static ENGINE: Reading = Reading;
 /// What is said of an open repository.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct RepositoryFacts<'a> {
+pub struct RepositoryFacts<'a> {
     id: String,
     encryption: &'static str,
     id_hash: &'static str,
     warnings: &'a [Failure],
+}
+
+impl RepositoryFacts<'_> {
+    /// What is said of this one.
+    pub fn of(id: RepositoryId, suite: Suite, warnings: &[Failure]) -> RepositoryFacts<'_> {
+        RepositoryFacts {
+            id: id.to_string(),
+            encryption: suite.encryption_name(),
+            id_hash: suite.id_hash.name(),
+            warnings,
+        }
+    }
 }
 
 #[wasm_bindgen]
@@ -103,13 +116,7 @@ impl Repository {
 
     /// What is said of it, as JSON.
     pub fn facts(&self) -> String {
-        let suite = self.0.keys.suite();
-        json(&RepositoryFacts {
-            id: self.0.repository.id().to_string(),
-            encryption: suite.encryption_name(),
-            id_hash: suite.id_hash.name(),
-            warnings: &self.0.warnings,
-        })
+        json(&RepositoryFacts::of(self.0.repository.id(), self.0.keys.suite(), &self.0.warnings))
     }
 
     /// The archives, or the soft-deleted ones, in the order of their times, as JSON; those that can't be used have a problem.
