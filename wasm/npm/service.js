@@ -115,6 +115,10 @@ class Sink {
     return !this.#stopped
   }
 
+  wanted() {
+    return !this.#stopped
+  }
+
   more() {
     this.#credits += 1
     this.#wake?.()
