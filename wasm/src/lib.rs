@@ -31,6 +31,7 @@ mod batch;
 mod cipher;
 mod content;
 mod damage;
+mod diff;
 mod engine;
 mod failure;
 mod filter;
