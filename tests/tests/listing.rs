@@ -4,16 +4,27 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::ExitCode;
 
 use portaborg_tests::client::{Client, Pair};
+use portaborg_tests::harness::{self, Findings, Trial};
 use portaborg_tests::peers;
 use portaborg_tests::scratch::Scratch;
 use serde_json::Value;
 
 const LISTING: &str = "portaborg-listing.json";
 
-#[test]
-fn it_has_every_file_but_locks_and_leftovers() {
+fn main() -> ExitCode {
+    harness::main(|| {
+        vec![
+            Trial::new("listing/files", every_file_but_locks_and_leftovers),
+            Trial::new("listing/refused", where_nothing_may_be_written_or_nothing_is),
+            Trial::new("listing/minded", neither_program_minds_it),
+        ]
+    })
+}
+
+fn every_file_but_locks_and_leftovers(_: &mut Findings) {
     let scratch = Scratch::new("listing");
     let ours = repository(&scratch);
     let deleted = ours.create(&[], scratch.path(), "files");
@@ -41,8 +52,7 @@ fn it_has_every_file_but_locks_and_leftovers() {
     assert!(temporary.is_empty(), "{temporary:?}");
 }
 
-#[test]
-fn it_is_not_written_where_nothing_may_be_or_nothing_is() {
+fn where_nothing_may_be_written_or_nothing_is(_: &mut Findings) {
     let scratch = Scratch::new("listing");
     let ours = repository(&scratch);
     let refused = ours.call(["listing"]).env("BORG_REPO_PERMISSIONS", "read-only").run();
@@ -55,11 +65,10 @@ fn it_is_not_written_where_nothing_may_be_or_nothing_is() {
     assert!(help.contains("web server") && help.contains(LISTING), "{help}");
 }
 
-#[test]
-fn neither_program_minds_it() {
+fn neither_program_minds_it(findings: &mut Findings) {
     let scratch = Scratch::new("listing");
     let Some(pair) = Pair::new(&scratch, &scratch.path().join("repository")) else {
-        return eprintln!("neither_program_minds_it: skipped: {}", peers::MISSING);
+        return findings.skip(peers::MISSING);
     };
     make_files(&scratch);
     let Pair { ours, peer } = &pair;
@@ -67,7 +76,7 @@ fn neither_program_minds_it() {
     let id = peer.create(&[], scratch.path(), "files");
     ours.ok(&["listing"]);
     let listing = fs::read(ours.repository().join(LISTING)).unwrap();
-    for client in [ours, peer] {
+    for client in [peer, ours] {
         client.ok(&["check", "--verify-data"]);
         let other = client.create(&[], scratch.path(), "files");
         client.ok(&["delete", &format!("aid:{other}")]);
