@@ -60,6 +60,7 @@ export function serve(port, glue, { sources } = {}) {
     folder: (sink, archive, wanted) => repository.folder(archive, wanted, sink),
     content: (sink, chunks, start, end) => repository.content(chunks, start, end, sink),
     restore: (sink, archive, paths) => repository.restore(archive, paths, sink),
+    diff: (sink, left, right) => repository.diff(left, right, sink),
     damage: (sink, archive) => repository.damage(archive, sink),
     verify: (sink, data) => repository.verify(data, sink),
   }
@@ -191,6 +192,10 @@ class Sink {
       this.#toldAt = now
       this.#post({ kind: 'tell', id: this.#id, text })
     }
+    return !this.#stopped
+  }
+
+  wanted() {
     return !this.#stopped
   }
 

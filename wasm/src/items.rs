@@ -44,7 +44,7 @@ pub async fn run(open: &Open, archive: &str, mut filter: Filter, sink: &Sink) ->
             Ok(some) => give(some, archive, &mut filter, &mut batch, sink).await?,
             Err(problem) => give_problem(problem, archive, &mut batch, sink).await,
         };
-        if given.is_err() {
+        if given.is_err() || filter.is_done() || !sink.is_wanted() {
             break;
         }
     }

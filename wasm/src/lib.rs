@@ -35,6 +35,7 @@ mod cipher;
 mod content;
 mod crew;
 mod damage;
+mod diff;
 mod engine;
 mod failure;
 mod filter;

@@ -5,6 +5,7 @@ use crate::cipher::Cipher;
 use crate::content;
 use crate::crew::Crew;
 use crate::damage;
+use crate::diff;
 use crate::engine::Reading;
 use crate::failure::{Failure, Fault};
 use crate::filter::Filter;
@@ -151,6 +152,11 @@ impl Repository {
     /// Gives items with their contents to the sink, in order: those with these paths, and what is below them.
     pub async fn restore(&self, archive: String, paths: String, sink: Sink) -> Result<(), JsValue> {
         Ok(restore::run(&self.0, &archive, &paths, &sink).await?)
+    }
+
+    /// Gives what differs between two archives to the sink: items in batches, and what their numbers tell of.
+    pub async fn diff(&self, left: String, right: String, sink: Sink) -> Result<(), JsValue> {
+        Ok(diff::run(&self.0, &left, &right, &sink).await?)
     }
 
     /// Reads all content of an archive and tells the sink of every file with something missing or broken.

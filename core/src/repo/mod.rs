@@ -9,6 +9,7 @@ mod create;
 mod fragments;
 mod index;
 mod items;
+mod listing;
 mod locks;
 mod open;
 mod reader;
@@ -29,6 +30,7 @@ pub use index::{
     rebuild_index,
 };
 pub use items::{EncodedItems, ItemProblem, ItemStep, ItemStream};
+pub use listing::list_files;
 pub use locks::{Blocker, LockError, LockRequest, LockStep, Locker, break_locks, peek_locks};
 pub(crate) use open::exists;
 pub use open::{DefaultsError, Foreign, OpenError, Repository, read_whole};

@@ -3,20 +3,21 @@
 //! `npm/good/NAME` compares every item, attribute and byte with what the kit knows; `npm/damaged/NAME` wants an error with a
 //! code for whatever is wrong, and right contents for all else; `npm/software/NAME` does without Web Crypto; `npm/use/...` tries
 //! what no fixture is about; `npm/workers/...` compares several workers with one; `npm/types/...` compiles its types;
-//! `npm/write/SUITE` has Node write a repository, and both programs read it.
+//! `npm/write/SUITE` has Node write a repository, and both programs read it; `npm/made/...` use repositories that are made for them,
+//! the real client's word against ours.
 
-use std::fs;
+mod made;
+mod write;
+
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, OnceLock};
 
-use portaborg_tests::client::{Client, PASSPHRASE};
-use portaborg_tests::dice::Dice;
+use portaborg_tests::client::PASSPHRASE;
 use portaborg_tests::fixture::{self, Fixture};
 use portaborg_tests::harness::{self, Findings, Trial};
 use portaborg_tests::peers;
 use portaborg_tests::scratch::Scratch;
-use portaborg_tests::tree;
 use portaborg_tests::web;
 
 fn main() -> ExitCode {
@@ -57,10 +58,16 @@ fn main() -> ExitCode {
             let installed = Arc::clone(&installed);
             trials.push(Trial::new(format!("npm/types/{name}"), move |findings| installed.compile(options, findings)));
         }
-        for suite in SUITES {
+        for suite in write::SUITES {
             let installed = Arc::clone(&installed);
-            let name = format!("npm/write/{}-{}", suite.encryption, suite.id_hash);
-            trials.push(Trial::new(name, move |findings| write(&installed, suite, findings)));
+            let name = format!("npm/write/{}", suite.name());
+            trials.push(Trial::new(name, move |findings| write::write(&installed, suite, findings)));
+        }
+        for (name, make) in made::MADE {
+            let installed = Arc::clone(&installed);
+            trials.push(Trial::new(format!("npm/made/{name}"), move |findings| {
+                installed.run_made(&format!("{name}.mjs"), make, findings);
+            }));
         }
         trials
     })
@@ -68,7 +75,7 @@ fn main() -> ExitCode {
 
 /// The folder into which the package is installed, made when the first test needs it.
 #[derive(Default)]
-struct Installed {
+pub struct Installed {
     obstacle: OnceLock<Option<String>>,
     folder: OnceLock<Result<Scratch, String>>,
 }
@@ -81,8 +88,29 @@ impl Installed {
             node.env("NODE_OPTIONS", options).arg(unpacked.repository());
             node.arg(fixture::folder().join(format!("{}.expected.json", fixture.name)));
             node.args(web::key_file(fixture, &unpacked));
+            let borgstore = peers::folder().join("venv2/bin/borgstore-server-rest");
+            if borgstore.exists() {
+                node.env("BORGSTORE", borgstore);
+            }
         };
         self.node(script, change, findings);
+    }
+
+    /// Runs a script on a repository that is made for it.
+    fn run_made(&self, script: &str, make: made::Make, findings: &mut Findings) {
+        if self.folder(findings).is_none() {
+            return;
+        }
+        let scratch = Scratch::new("npm-made");
+        match make(&scratch) {
+            Ok(made) => {
+                let change = |node: &mut Command| {
+                    node.args(made.args).env("BORG_PASSPHRASE", PASSPHRASE).envs(made.environment);
+                };
+                self.node(&[script], change, findings);
+            }
+            Err(obstacle) => findings.skip(obstacle),
+        }
     }
 
     /// Runs a script, with what is added to its call.
@@ -107,7 +135,7 @@ impl Installed {
     }
 
     /// Where the package is installed.
-    fn folder(&self, findings: &mut Findings) -> Option<&Path> {
+    pub fn folder(&self, findings: &mut Findings) -> Option<&Path> {
         if let Some(obstacle) = self.obstacle.get_or_init(web::obstacle) {
             findings.skip(obstacle);
             return None;
@@ -134,92 +162,6 @@ fn says_nothing(program: &mut Command, findings: &mut Findings) {
     }
 }
 
-/// A repository that Node writes, with archives of one tree by several compressions.
-struct Suite {
-    encryption: &'static str,
-    id_hash: &'static str,
-    compressions: &'static str,
-    chunker_params: &'static str,
-}
-
-/// Node makes a repository and archives of a tree; both programs verify it, list it, and extract what was archived; what they
-/// make of the same tree are the same chunks; and Node removes that again.
-fn write(installed: &Installed, suite: &Suite, findings: &mut Findings) {
-    let Some(folder) = installed.folder(findings) else { return };
-    let scratch = Scratch::new("npm-write");
-    let sources = scratch.folder("sources");
-    make_tree(&sources.join("src"));
-    let repository = scratch.path().join("repository");
-    let Suite { encryption, id_hash, compressions, chunker_params } = suite;
-    let wishes = format!(
-        r#"{{ "passphrase": "{PASSPHRASE}", "encryption": "{encryption}", "idHash": "{id_hash}",
-        "compressions": {compressions}, "chunkerParams": "{chunker_params}" }}"#
-    );
-    let script = |what: &str| {
-        let mut node = Command::new("node");
-        node.args(["write.mjs", what]).arg(&repository).arg(&wishes).arg(&sources).current_dir(folder);
-        let output = node.stdin(Stdio::null()).output().expect("Node is there");
-        let said = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-        assert!(output.status.success(), "write.mjs {what}: {}\n{}", output.status, said[1]);
-        said[0].clone()
-    };
-    let made: serde_json::Value = serde_json::from_str(&script("make")).unwrap_or_default();
-    let ids: Vec<String> =
-        made.as_array().into_iter().flatten().filter_map(|made| made["id"].as_str()).map(Into::into).collect();
-    if ids.is_empty() {
-        return findings.wrong("no archive was made");
-    }
-    let wanted = facts(&tree::read(&sources.join("src")));
-    let ours = Client::ours(&scratch, &repository).env("BORG_TESTONLY_WEAKEN_KDF", "0");
-    let peer = peers::borg2().map(|peer| Client::new(peer, &repository, &scratch.folder("base-of-peer")));
-    let peer = peer.map(|peer| peer.env("BORG_TESTONLY_WEAKEN_KDF", "0"));
-    for client in [Some(&ours), peer.as_ref()].into_iter().flatten() {
-        client.verify();
-        for id in &ids {
-            let into = scratch.path().join(format!("by-{}-{id}", client.name().replace(' ', "-")));
-            findings.check(facts(&client.extract(id, &into, "src")) == wanted, || {
-                format!("{}: other files", client.name())
-            });
-            findings.check(client.list(id).lines().count() == wanted.len(), || "other items".into());
-        }
-        let _ = client.create(&["--chunker-params", chunker_params], &sources, "src");
-    }
-    findings.extend(script("compare").lines().map(str::to_owned));
-    findings.extend(script("remove").lines().map(str::to_owned));
-    for client in [Some(&ours), peer.as_ref()].into_iter().flatten() {
-        client.verify();
-        findings.check(client.archives().into_iter().eq([ids[0].clone()]), || "other archives are left".into());
-    }
-}
-
-/// What an entry of the script has: path, mode, owner, digest of the content, time of change, and target.
-type Facts = (Vec<u8>, u32, u32, Option<String>, i128, Option<Vec<u8>>);
-
-fn facts(tree: &tree::Tree) -> Vec<Facts> {
-    let fact = |(path, node): (&Vec<u8>, &tree::Node)| {
-        (path.clone(), node.mode, node.uid, node.sha256.clone(), node.mtime_ns, node.target.clone())
-    };
-    tree.iter().map(fact).collect()
-}
-
-/// Files of every length that matters to a chunker, links and folders.
-fn make_tree(folder: &Path) {
-    let mut dice = Dice::new(5);
-    let text: Vec<u8> = (0..200_000).flat_map(|line| format!("{line} {}\n", line * line % 997).into_bytes()).collect();
-    fs::create_dir_all(folder.join("deep/er")).expect("a new folder can be made");
-    let noise = dice.bytes(5_000_000);
-    for (name, content) in [
-        ("empty", &b""[..]),
-        ("small", b"x"),
-        ("text", &text),
-        ("deep/noise", &noise),
-        ("deep/er/both", &[&text[..400_001], &noise[..900_000], &vec![0; 3_000_000]].concat()),
-    ] {
-        fs::write(folder.join(name), content).expect("a new folder can be written");
-    }
-    std::os::unix::fs::symlink("small", folder.join("link")).expect("a link can be made");
-}
-
 /// Repositories that several workers read: Web Crypto decrypts the one, and software the other.
 const ENCRYPTIONS: [&str; 2] = ["aes256-ocb", "chacha20-poly1305"];
 
@@ -237,25 +179,3 @@ const NO_WEB_CRYPTO: &str = "--no-experimental-global-webcrypto";
 /// Scripts for what no fixture is about, and the fixture that they use.
 const CASES: &[&str] = &["cancel", "close", "http", "mistakes", "restore", "writing"];
 const USED: &str = "mode-aes256-ocb-sha256-repokey";
-
-/// What repositories Node writes.
-const SUITES: &[Suite] = &[
-    Suite {
-        encryption: "aes256-ocb",
-        id_hash: "sha256",
-        compressions: r#"[null, "lz4", "zstd,-4"]"#,
-        chunker_params: "fastcdc,19,23,21,2",
-    },
-    Suite {
-        encryption: "chacha20-poly1305",
-        id_hash: "blake3",
-        compressions: r#"["auto,zstd,4", "zlib,1"]"#,
-        chunker_params: "buzhash,10,17,15,4095",
-    },
-    Suite {
-        encryption: "authenticated-blake3",
-        id_hash: "blake3",
-        compressions: r#"["obfuscate,110,none"]"#,
-        chunker_params: "fixed,1048576",
-    },
-];
