@@ -60,7 +60,7 @@ impl Installed {
         };
         let unpacked = fixture.unpack();
         let mut node = Command::new("node");
-        node.env("NODE_OPTIONS", options);
+        node.env("NODE_OPTIONS", options).env("XDG_CACHE_HOME", folder.join("cache"));
         node.arg(script).arg(unpacked.repository());
         node.arg(fixture::folder().join(format!("{}.expected.json", fixture.name)));
         node.args(key(fixture, &unpacked)).current_dir(folder).stdin(Stdio::null());
@@ -105,5 +105,5 @@ fn key(fixture: &Fixture, unpacked: &fixture::Unpacked) -> Option<PathBuf> {
 const LONG_CHUNKS: [&str; 2] = ["chunkers-default", "oddtree"];
 const NO_WEB_CRYPTO: &str = "--no-experimental-global-webcrypto";
 /// Scripts for what no fixture is about, and the fixture that they use.
-const CASES: &[&str] = &["cancel", "http", "mistakes", "restore"];
+const CASES: &[&str] = &["cancel", "http", "item-cache", "mistakes", "restore"];
 const USED: &str = "mode-aes256-ocb-sha256-repokey";

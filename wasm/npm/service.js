@@ -2,6 +2,7 @@
 
 import { Cipher } from './cipher.js'
 import { toFailure } from './errors.js'
+import { ItemCache } from './item-cache.js'
 import init, { Repository } from './module.js'
 import { fromSpec } from './sources.js'
 
@@ -9,8 +10,8 @@ import { fromSpec } from './sources.js'
 const TELL_INTERVAL = 100
 const BUSY_INTERVAL = 50
 
-/** Serves the port: `postMessage(message, transfer)`, `onMessage(take)`. `sources` makes sources that only this platform has. */
-export function serve(port, { load, sources }) {
+/** Serves the port: `postMessage(message, transfer)`, `onMessage(take)`. `sources` makes sources that only this platform has, and `itemStore` keeps items. */
+export function serve(port, { load, sources, itemStore }) {
   const sinks = new Map()
   const questions = new Map()
   let repository
@@ -30,10 +31,11 @@ export function serve(port, { load, sources }) {
     })
 
   const operations = {
-    async open(_, wasm, spec, passphrase, key) {
+    async open(_, wasm, spec, passphrase, key, itemCache) {
       await init({ module_or_path: await load(wasm) })
       source = spec ? fromSpec(spec, sources) : { list: ask('list'), read: ask('read') }
-      repository = await Repository.open(source, Cipher.ofPlatform(), passphrase, key)
+      const cache = itemCache === false ? undefined : await ItemCache.of(() => itemStore(itemCache))
+      repository = await Repository.open(source, Cipher.ofPlatform(), cache, passphrase, key)
       passphrase.fill(0)
       return repository.facts()
     },

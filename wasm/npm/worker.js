@@ -1,5 +1,6 @@
 // The worker in browsers.
 
+import { OriginStore } from './item-cache/origin.js'
 import { serve } from './service.js'
 
 serve(
@@ -7,5 +8,5 @@ serve(
     postMessage: (message, transfer) => self.postMessage(message, transfer ?? []),
     onMessage: (take) => self.addEventListener('message', ({ data }) => take(data)),
   },
-  { load: (wasm) => wasm },
+  { load: (wasm) => wasm, itemStore: (name) => OriginStore.of(name) },
 )

@@ -1,7 +1,7 @@
 //! Borg 2 repositories in browsers and in Node: the module behind the npm package `portaborg`.
 //!
 //! This crate lends [`portaborg_core`] what it needs from JavaScript: a place to read from ([`Source`]), promises to wait for,
-//! someone to tell ([`Sink`]), and a fast block cipher ([`Cipher`]). Its exports are for the package's worker alone; people use the package:
+//! someone to tell ([`Sink`]), a fast block cipher ([`Cipher`]), and a place for what was read before ([`ItemCache`]). Its exports are for the package's worker alone; people use the package:
 //!
 //! ```js
 //! import { openRepository, sources } from 'portaborg'
@@ -35,6 +35,7 @@ mod engine;
 mod failure;
 mod filter;
 mod folder;
+mod item_cache;
 mod items;
 mod keys;
 mod repository;
@@ -44,6 +45,7 @@ mod source;
 mod verify;
 
 pub use cipher::Cipher;
+pub use item_cache::ItemCache;
 pub use repository::Repository;
 pub use sink::Sink;
 pub use source::Source;

@@ -8,6 +8,7 @@ use crate::engine::Reading;
 use crate::failure::{Failure, Fault};
 use crate::filter::Filter;
 use crate::folder;
+use crate::item_cache::ItemCache;
 use crate::items;
 use crate::keys::handed_in;
 use crate::restore;
@@ -33,9 +34,12 @@ pub struct Repository(Open);
 pub struct Open {
     /// What decrypts faster than software, if there is anything.
     pub cipher: Option<Cipher>,
+    /// Where items of archives are kept that were read before, if they may be.
+    pub item_cache: Option<ItemCache>,
     /// Where it lies, and its config.
     pub repository: repo::Repository<Source>,
-    keys: Keys,
+    /// The secrets.
+    pub keys: Keys,
     engine: &'static dyn Engine,
     index: RefCell<Arc<ChunkIndex>>,
     warnings: Vec<Failure>,
@@ -63,11 +67,12 @@ impl Repository {
     pub async fn open(
         source: Source,
         cipher: Option<Cipher>,
+        item_cache: Option<ItemCache>,
         passphrase: Vec<u8>,
         key: Option<String>,
     ) -> Result<Repository, JsValue> {
         let (passphrase, key) = (Zeroizing::new(passphrase), key.map(Zeroizing::new));
-        Ok(Repository(Open::new(source, cipher, &passphrase, key).await?))
+        Ok(Repository(Open::new(source, cipher, item_cache, &passphrase, key).await?))
     }
 
     /// What is said of it, as JSON.
@@ -130,6 +135,7 @@ impl Open {
     async fn new(
         source: Source,
         cipher: Option<Cipher>,
+        item_cache: Option<ItemCache>,
         passphrase: &[u8],
         key: Option<Zeroizing<String>>,
     ) -> Result<Open, Failure> {
@@ -149,7 +155,7 @@ impl Open {
         let mut observe = |damage| warnings.push(Failure::index_damage(damage));
         let index = load_index(&repository, &mut Opener::new(&keys, &ENGINE), &mut observe).await;
         let index = RefCell::new(Arc::new(index.map_err(Failure::index)?));
-        Ok(Open { cipher, repository, keys, engine: &ENGINE, index, warnings })
+        Ok(Open { cipher, item_cache, repository, keys, engine: &ENGINE, index, warnings })
     }
 
     /// What reads for one call. Nothing keeps other clients from changing the repository meanwhile.
