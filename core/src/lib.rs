@@ -63,7 +63,7 @@
 //! | - | - |
 //! | 0 ground | [`bytes`] [`exec`] [`id`] [`limits`] [`random`] [`time`] [`tuning`] |
 //! | 1 transforms: bytes to bytes, texts | [`chunk`] [`codec`] [`crypto`] [`ini`] [`msgpack`] [`text`] |
-//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`files_cache`] [`index`] [`input_map`] [`item`] [`key`] [`listing`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`references`] [`select`] [`store_object`] [`table`] |
+//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`files_cache`] [`index`] [`input_map`] [`item`] [`item_cache`] [`key`] [`listing`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`references`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
 //! | 4 doing | [`check`] [`compact`] [`create`] [`diff`] [`extract`] [`repo`] |
 
@@ -98,6 +98,7 @@ pub mod files_cache;
 pub mod index;
 pub mod input_map;
 pub mod item;
+pub mod item_cache;
 pub mod key;
 pub mod listing;
 pub mod lock;

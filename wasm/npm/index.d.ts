@@ -31,6 +31,12 @@ export interface OpenOptions {
   /** Text of a key file or of a paper key, for a repository that does not hold its key. */
   key?: string
   /**
+   * Where items of archives that were read are kept, sealed with the repository's key, so that they need not be read again. In Node a
+   * folder, if not the one in the user's folder of caches; in browsers the name of a folder in the origin's private file system. With
+   * false, nothing is kept.
+   */
+  itemCache?: string | false
+  /**
    * How many workers decrypt, decompress and verify: by default as many as there are processors, and no more than 4. With 1 the
    * worker that reads does it.
    */
@@ -45,7 +51,7 @@ export interface OpenOptions {
   wasm?: URL | string | BufferSource | WebAssembly.Module
 }
 
-/** Opens a repository for reading, without a lock: nothing is ever written. */
+/** Opens a repository for reading, without a lock: nothing is ever written to it. */
 export function openRepository(source: Source, options?: OpenOptions): Promise<Repository>
 
 export interface Abortable {

@@ -6,6 +6,7 @@ use crate::ahead::Ahead;
 use crate::archive;
 use crate::batch::Batch;
 use crate::failure::Failure;
+use crate::held::bytes_of;
 use crate::items::{Items, give_problem};
 use crate::repository::{Open, Reader};
 use crate::sink::{Sink, Stopped};
@@ -68,8 +69,8 @@ pub async fn run(open: &Open, left: &str, right: &str, sink: &Sink) -> Result<()
     let mut reader = open.reader();
     let metas = (archive::meta(&mut reader, left).await?, archive::meta(&mut reader, right).await?);
     let rule = CompareRule { chunks: compares_chunks(&metas.0, &metas.1), numeric_ids: false };
-    let mut left = Side { id: left, items: Items::new(&metas.0.item_ptrs), some: None };
-    let mut right = Side { id: right, items: Items::new(&metas.1.item_ptrs), some: None };
+    let mut left = Side { id: left, items: Items::with_cache(open, left, &metas.0.item_ptrs).await, some: None };
+    let mut right = Side { id: right, items: Items::with_cache(open, right, &metas.1.item_ptrs).await, some: None };
     let (mut pairs, mut differences, mut at_end) = (Pairs::new(), Differences::default(), false);
     while !at_end && sink.is_wanted() {
         let [mut a, mut b] = [None, None];
@@ -139,7 +140,7 @@ async fn read_where_needed(
 async fn same_content(open: &Open, reader: &mut Reader<'_>, left: &Item, right: &Item) -> Result<bool, Failure> {
     let mut contents = [left, right].map(|item| Contents {
         chunks: item.chunks.clone().unwrap_or_default().into_iter(),
-        ahead: Ahead::new(Purpose::Content, false, open.cipher.clone()),
+        ahead: Ahead::new(Purpose::Content, false, open.hands.clone()),
     });
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     loop {
@@ -179,7 +180,7 @@ impl Contents {
             let Some((want, plain)) = self.ahead.next(reader).await else { return Ok(Vec::new()) };
             let plain = plain.map_err(|error| Failure::read(error, want.id))?;
             if !plain.is_empty() {
-                return Ok(plain.content().pieces().collect::<Vec<_>>().concat());
+                return Ok(bytes_of(&plain).into_owned());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use portaborg_core::bytes::lossy;
-use portaborg_core::item::{Item, make_path_safe};
+use portaborg_core::item::make_path_safe;
 use portaborg_core::pattern::{Pattern, Style};
 use serde::Deserialize;
 
@@ -59,27 +59,27 @@ impl Filter {
         self.left == Some(0)
     }
 
-    /// Whether an item is asked for; then it counts.
-    pub fn leaves(&mut self, item: &Item) -> Result<bool, Failure> {
-        let is_left = !self.is_done() && self.suits(item)?;
+    /// Whether the item with this path is asked for; then it counts.
+    pub fn leaves(&mut self, path: &[u8]) -> Result<bool, Failure> {
+        let is_left = !self.is_done() && self.suits(path)?;
         if is_left {
             self.left = self.left.map(|left| left - 1);
         }
         Ok(is_left)
     }
 
-    fn suits(&mut self, item: &Item) -> Result<bool, Failure> {
-        let Some(levels) = below(&self.under, &item.path).map(levels) else { return Ok(false) };
+    fn suits(&self, path: &[u8]) -> Result<bool, Failure> {
+        let Some(levels) = below(&self.under, path).map(levels) else { return Ok(false) };
         if self.depth.is_some_and(|depth| levels > depth) || self.exact && levels > 0 {
             return Ok(false);
         }
         if let Some(contains) = &self.contains
-            && !lossy(&item.path).0.to_lowercase().contains(contains)
+            && !lossy(path).0.to_lowercase().contains(contains)
         {
             return Ok(false);
         }
         for (text, pattern) in &self.patterns {
-            if pattern.matches(&item.path).map_err(|error| Failure::pattern(error, text))? {
+            if pattern.matches(path).map_err(|error| Failure::pattern(error, text))? {
                 return Ok(true);
             }
         }
@@ -112,7 +112,7 @@ mod tests {
     fn left(filter: &str) -> Vec<&'static str> {
         let mut filter = Filter::parse(filter).unwrap();
         let paths = [".", "a", "a/b", "a/b/c.txt", "ab", "d.txt"];
-        let is_left = |path: &&str| filter.leaves(&Item { path: path.as_bytes().to_vec(), ..Item::default() }).unwrap();
+        let is_left = |path: &&str| filter.leaves(path.as_bytes()).unwrap();
         paths.into_iter().filter(is_left).collect()
     }
 

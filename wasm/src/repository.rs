@@ -10,6 +10,7 @@ use crate::engine::Reading;
 use crate::failure::{Failure, Fault};
 use crate::filter::Filter;
 use crate::folder;
+use crate::item_cache::ItemCache;
 use crate::items;
 use crate::keys::handed_in;
 #[cfg(feature = "threads")]
@@ -41,9 +42,12 @@ pub struct Repository(Open);
 pub struct Open {
     /// Who helps.
     pub hands: Hands,
+    /// Where items of archives are kept that were read before, if they may be.
+    pub item_cache: Option<ItemCache>,
     /// Where it lies, and its config.
     pub repository: repo::Repository<Source>,
-    keys: Arc<Keys>,
+    /// The secrets.
+    pub keys: Arc<Keys>,
     engine: &'static dyn Engine,
     index: RefCell<Arc<ChunkIndex>>,
     warnings: Vec<Failure>,
@@ -97,6 +101,7 @@ impl Repository {
         source: Source,
         cipher: Option<Cipher>,
         crew: Option<Crew>,
+        item_cache: Option<ItemCache>,
         passphrase: Vec<u8>,
         key: Option<String>,
     ) -> Result<Repository, JsValue> {
@@ -107,7 +112,7 @@ impl Repository {
             #[cfg(feature = "threads")]
             pool: None,
         };
-        Ok(Repository(Open::new(source, hands, &passphrase, key).await?))
+        Ok(Repository(Open::new(source, hands, item_cache, &passphrase, key).await?))
     }
 
     /// Its secrets, for a helper. Whoever takes them wipes the array.
@@ -183,6 +188,7 @@ impl Open {
     async fn new(
         source: Source,
         hands: Hands,
+        item_cache: Option<ItemCache>,
         passphrase: &[u8],
         key: Option<Zeroizing<String>>,
     ) -> Result<Open, Failure> {
@@ -204,7 +210,7 @@ impl Open {
         let mut observe = |damage| warnings.push(Failure::index_damage(damage));
         let index = load_index(&repository, &mut Opener::new(&keys, &ENGINE), &mut observe).await;
         let index = RefCell::new(Arc::new(index.map_err(Failure::index)?));
-        Ok(Open { hands, repository, keys, engine: &ENGINE, index, warnings })
+        Ok(Open { hands, item_cache, repository, keys, engine: &ENGINE, index, warnings })
     }
 
     /// What reads for one call. Nothing keeps other clients from changing the repository meanwhile.

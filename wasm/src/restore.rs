@@ -72,7 +72,7 @@ pub async fn run(open: &Open, archive: &str, paths: &str, sink: &Sink) -> Result
     let meta = archive::meta(&mut reader, archive).await?;
     let mut restore = Restore {
         paths: paths.map_err(|_| Failure::argument("paths"))?,
-        items: Items::new(&meta.item_ptrs, open.hands.clone()),
+        items: Items::with_cache(open, archive, &meta.item_ptrs).await,
         ahead: Ahead::new(Purpose::Content, false, open.hands.clone()),
         queue: VecDeque::new(),
         at_end: false,

@@ -117,7 +117,8 @@ impl Installed {
     fn node(&self, script: &[&str], add: impl FnOnce(&mut Command), findings: &mut Findings) {
         let Some(folder) = self.folder(findings) else { return };
         let mut node = Command::new("node");
-        add(node.args(script).current_dir(folder));
+        node.args(script).current_dir(folder).env("XDG_CACHE_HOME", folder.join("cache"));
+        add(&mut node);
         says_nothing(&mut node, findings);
     }
 
@@ -177,5 +178,5 @@ const RESOLUTIONS: [(&str, [&str; 4]); 2] = [
 const LONG_CHUNKS: [&str; 2] = ["chunkers-default", "oddtree"];
 const NO_WEB_CRYPTO: &str = "--no-experimental-global-webcrypto";
 /// Scripts for what no fixture is about, and the fixture that they use.
-const CASES: &[&str] = &["cancel", "close", "http", "mistakes", "restore", "writing"];
+const CASES: &[&str] = &["cancel", "close", "http", "item-cache", "mistakes", "restore", "writing"];
 const USED: &str = "mode-aes256-ocb-sha256-repokey";
