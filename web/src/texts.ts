@@ -347,7 +347,7 @@ export const texts = {
     label: 'Basket',
     title: 'In the basket',
     ticked: (number: number) => `${plural(number, 'thing', 'things')} ticked`,
-    sum: (items: string, size: string) => `${items} items, ${size}`,
+    sum: (items: number, size: string) => `${plural(items, 'item', 'items')}, ${size}`,
     counting: 'counting …',
     show: 'Show',
     clear: 'Clear',
@@ -357,7 +357,7 @@ export const texts = {
   restore: {
     title: 'Restore',
     tray: 'What is being restored',
-    sum: (items: string, size: string) => `${items} items, ${size}`,
+    sum: (items: number, size: string) => `${plural(items, 'item', 'items')}, ${size}`,
     counting: 'Counting how much it is …',
     how: 'How',
     several: (number: number) => plural(number, 'thing from the basket', 'things from the basket'),

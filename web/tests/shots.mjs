@@ -5,19 +5,15 @@ import { join } from 'node:path'
 import { openArchive, openFolder, openPage, openSample, putFolder } from './browser.mjs'
 import { fixture } from './fixtures.mjs'
 
-/** Takes them into a folder. */
-export async function shoot(browser, url, folder, check) {
+/** Takes them into a folder, in one size and one colour scheme; `check` looks at each screen, too. */
+export async function shoot(browser, url, folder, { size, scheme }, check) {
   mkdirSync(folder, { recursive: true })
-  for (const size of ['wide', 'phone']) {
-    for (const scheme of ['light', 'dark']) {
-      const take = async (page, name) => {
-        await page.waitForTimeout(250)
-        await page.screenshot({ path: join(folder, `${name}-${size}-${scheme}.png`) })
-        await check?.(page, `${name}-${size}-${scheme}`)
-      }
-      await screens(() => openPage(browser, url, { size, scheme }), take)
-    }
+  const take = async (page, name) => {
+    await page.waitForTimeout(200)
+    await page.screenshot({ path: join(folder, `${name}-${size}-${scheme}.png`) })
+    await check?.(page, name)
   }
+  await screens(() => openPage(browser, url, { size, scheme }), take)
 }
 
 async function screens(start, take) {
@@ -48,6 +44,7 @@ async function screens(start, take) {
   await page.getByText(/^In \d+ archives/).waitFor()
   await take(page, 'versions')
   await page.goBack()
+  await page.locator('.grid[aria-busy=false]').waitFor()
   await page.locator('.basket').getByRole('button', { name: 'Restore' }).click()
   await page.getByText('One zip file').waitFor()
   await take(page, 'restore')
@@ -92,6 +89,7 @@ async function screens(start, take) {
   await page.locator('.grid-layer .grid-row', { has: page.locator('.damage') }).first().click()
   await page.waitForTimeout(300)
   await take(page, 'damaged-inside')
+  await page.getByRole('button', { name: 'Close', exact: true }).click()
   await page.getByRole('button', { name: 'Verify', exact: true }).click()
   await page.locator('form').getByRole('button', { name: 'Verify' }).click()
   await page.getByText('Something is missing').waitFor()

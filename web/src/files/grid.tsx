@@ -226,7 +226,7 @@ function Row({ item, place, style, basket, marks, isActive, isShown, onActive, o
       <span role="gridcell" class="cell-name" title={plain(name)}>
         <Icon name={iconOf(item)} class={isFolder ? 'folder' : ''} />
         <span class="name">
-          <Name text={name} />
+          <Name text={name} isWhole />
           {item.type === 'symlink' && (
             <span class="faint">
               {' → '}

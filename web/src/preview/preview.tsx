@@ -69,7 +69,7 @@ function Bytes({ archive, item, asHex = false }: { archive: Archive; item: Item;
   return (
     <>
       {error !== null && <Broken error={error} />}
-      {decoded ? <Text decoded={decoded} name={item.path} /> : <Hex bytes={bytes} />}
+      {bytes.length === 0 ? null : decoded ? <Text decoded={decoded} name={item.path} /> : <Hex bytes={bytes} />}
       {bytes.length < item.size && error === null && (
         <div class="preview-more">
           <p class="faint">{t.part(size(bytes.length), size(item.size))}</p>

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { baseName, isWithin } from '../path'
 import { session } from '../session'
 import { texts } from '../texts'
-import { count, size } from '../ui/format'
+import { size } from '../ui/format'
 import { Icon } from '../ui/icon'
 import { Name } from '../ui/name'
 import { Button, Dialog, Notice } from '../ui/parts'
@@ -79,7 +79,7 @@ export function Ask({ archive, ticked, onClose, onStart }: AskProps) {
       >
         <p class="ask-what">
           <Name text={titleOf(ticked, archive)} class="strong" />
-          <span class="faint">{sum ? t.sum(count(sum.items), size(sum.bytes)) : t.counting}</span>
+          <span class="faint">{sum ? t.sum(sum.items, size(sum.bytes)) : t.counting}</span>
         </p>
         {damaged > 0 && (
           <Notice icon="warning" kind="bad">

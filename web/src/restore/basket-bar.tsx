@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { parentOf, type Path } from '../path'
 import { texts } from '../texts'
-import { count, size } from '../ui/format'
+import { size } from '../ui/format'
 import { Icon } from '../ui/icon'
 import { Name, plain } from '../ui/name'
 import { Button, Dialog } from '../ui/parts'
@@ -21,7 +21,7 @@ export function BasketBar({ basket, onGo }: { basket: Basket; onGo: (folder: Pat
       <Icon name="basket" />
       <p class="grow" role="status">
         <span class="strong">{t.ticked(ticked.length)}</span>
-        <span class="faint">{isCounting ? t.counting : t.sum(count(items), size(bytes))}</span>
+        <span class="faint">{isCounting ? t.counting : t.sum(items, size(bytes))}</span>
       </p>
       <Button kind="quiet" onClick={() => setOpen(true)}>
         {t.show}

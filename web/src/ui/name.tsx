@@ -2,11 +2,18 @@
 
 import type { JSX } from 'preact'
 
+interface NameProps {
+  text: string
+  class?: string
+  /** That nothing comes before and after it, so that spaces there are to be seen. */
+  isWhole?: boolean
+}
+
 /** A name, apart from the text around it, with whatever can't be seen made visible. */
-export function Name({ text, class: style }: { text: string; class?: string }): JSX.Element {
+export function Name({ text, class: style, isWhole = false }: NameProps): JSX.Element {
   return (
     <bdi class={style}>
-      {segments(text).map(({ text, isOdd }) => (isOdd ? <span class="odd">{text}</span> : text))}
+      {segments(text, isWhole).map(({ text, isOdd }) => (isOdd ? <span class="odd">{text}</span> : text))}
     </bdi>
   )
 }
@@ -23,7 +30,13 @@ interface Segment {
   isOdd: boolean
 }
 
-function segments(text: string): Segment[] {
+function segments(text: string, isWhole = false): Segment[] {
+  const [, before = '', after = ''] = (isWhole && /^( *).*?( *)$/s.exec(text)) || []
+  if (before || after) {
+    const dots = (spaces: string) => (spaces ? [{ text: '·'.repeat(spaces.length), isOdd: true }] : [])
+    return [...dots(before), ...segments(text.slice(before.length, text.length - after.length)), ...dots(after)]
+  }
+  if (text === '') return []
   if (!ODD.test(text)) return [{ text, isOdd: false }]
   const parts = text.split(ODD_PARTS)
   return parts.filter(Boolean).map((part) => (ODD.test(part) ? { text: shown(part), isOdd: true } : { text: part, isOdd: false }))
