@@ -110,8 +110,12 @@ export async function readFolder(page, name) {
 
 /** Opens a repository from a folder and unlocks it. */
 export async function openFolder(page, { repository, passphrase }) {
-  await putFolder(page, repository)
-  await page.getByRole('button', { name: 'Choose a folder' }).click()
+  if (await page.evaluate(() => 'showDirectoryPicker' in window)) {
+    await putFolder(page, repository)
+    await page.getByRole('button', { name: 'Choose a folder' }).click()
+  } else {
+    await page.locator('input[webkitdirectory]').setInputFiles(repository)
+  }
   await unlock(page, passphrase)
 }
 

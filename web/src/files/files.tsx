@@ -7,6 +7,7 @@ import { isWithin, itemKey, keyOf, pathOf, parentOf, type Path } from '../path'
 import { BasketBar } from '../restore/basket-bar'
 import { restore } from '../restore/tray'
 import { go, remember } from '../screens'
+import { canCompare } from '../search/compare'
 import type { Session } from '../session'
 import { texts } from '../texts'
 import { ago, moment } from '../ui/format'
@@ -162,7 +163,7 @@ const CHECKED_UNASKED = 64_000_000
 function Compare({ session, archive }: { session: Session; archive: Archive }) {
   const t = texts.files
   const usable = session.archives.value.filter(({ id, problem }) => id !== archive.id && !problem).reverse()
-  if (usable.length === 0 || !('diff' in session.repo)) return null
+  if (usable.length === 0 || !canCompare(session.repo)) return null
   const isSeries = (other: Archive) => other.name === archive.name && other.hostname === archive.hostname
   const label = ({ name, time }: Archive) => `${name} – ${time ? moment(time) : ''}`
   const options = (some: Archive[]) => some.map((other) => <option value={other.id}>{label(other)}</option>)

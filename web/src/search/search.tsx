@@ -27,8 +27,8 @@ const isCut = signal(false)
 const problems = signal<PortaborgError[]>([])
 /** The archive that is looked through; all if there is none. */
 const within = signal<string>('')
-/** What was last looked for, so that one may come back to it. */
-let last = ''
+/** What was last looked for, and where, so that one may come back to it. */
+const last = signal('')
 
 export function Search({ session, archive }: { session: Session; archive?: Archive | undefined }) {
   const t = texts.search
@@ -38,15 +38,12 @@ export function Search({ session, archive }: { session: Session; archive?: Archi
     field.current?.focus()
   }, [archive])
   useEffect(() => {
-    const key = `${within.value}\n${wanted.value}`
-    if (key === last) return
-    last = key
+    if (asked() === last.value) return
     const timer = setTimeout(() => void look(session), TYPING)
-    return () => {
-      clearTimeout(timer)
-    }
+    return () => clearTimeout(timer)
   }, [wanted.value, within.value])
   const isLong = wanted.value.trim().length > 0
+  const isWaiting = asked() !== last.value
   const usable = session.archives.value.filter(({ problem }) => !problem).reverse()
   return (
     <div class="page search">
@@ -72,7 +69,7 @@ export function Search({ session, archive }: { session: Session; archive?: Archi
         </label>
       </div>
       <p class="search-state" role="status">
-        {isBusy.value ? (
+        {isBusy.value || (isLong && isWaiting) ? (
           <span class="row">
             <Busy>{t.looking(found.value.length)}</Busy>
             <Button kind="quiet" onClick={stop}>
@@ -90,7 +87,7 @@ export function Search({ session, archive }: { session: Session; archive?: Archi
           {t.damaged(problems.value.length)}
         </Notice>
       )}
-      {isLong && !isBusy.value && found.value.length === 0 && <Empty icon="search" title={t.none} />}
+      {isLong && !isBusy.value && !isWaiting && found.value.length === 0 && <Empty icon="search" title={t.none} />}
       {found.value.length > 0 && (
         <ul class="hits card">
           {found.value.map((hit) => (
@@ -146,6 +143,10 @@ function Marked({ text, wanted }: { text: string; wanted: string }) {
   )
 }
 
+function asked(): string {
+  return `${within.value}\n${wanted.value.trim()}`
+}
+
 let looking: AbortController | null = null
 
 function stop() {
@@ -156,6 +157,7 @@ function stop() {
 async function look(session: Session): Promise<void> {
   looking?.abort()
   const { signal } = (looking = new AbortController())
+  last.value = asked()
   const text = wanted.value.trim()
   found.value = []
   problems.value = []

@@ -8,7 +8,7 @@ import { Icon, type IconName } from './icon'
 interface ButtonProps {
   children?: ComponentChildren
   icon?: IconName
-  /** The label, where only the icon is shown. */
+  /** What it does: the name of a button that has only an icon, a hint for others. */
   label?: string
   kind?: 'plain' | 'primary' | 'quiet' | 'danger'
   disabled?: boolean
@@ -23,7 +23,7 @@ export function Button({ children, icon, label, kind = 'plain', disabled, presse
     <button
       type={submit ? 'submit' : 'button'}
       class={`button ${kind} ${children ? '' : 'only-icon'} ${style}`}
-      aria-label={label}
+      aria-label={children ? undefined : label}
       title={label}
       aria-pressed={pressed}
       disabled={disabled}

@@ -51,6 +51,21 @@ export const find = {
     await page.locator('.grid').waitFor()
   },
 
+  async 'the difference of two archives'({ browser, url }) {
+    const page = await openPage(browser, url)
+    await openSample(page)
+    await openArchive(page)
+    await page.getByLabel('Compare with another archive').selectOption({ label: 'laptop – 1 May 2025, 20:00' })
+    await page.getByText('changes', { exact: false }).first().waitFor()
+    await page.locator('.difference-row', { hasText: '2025-05 compost.txt' }).locator('.chip.added').waitFor()
+    await page.locator('.difference-row', { hasText: 'evening.png' }).locator('.chip.added').waitFor()
+    await page.getByRole('button', { name: /^removed/ }).click()
+    equal(await page.locator('.difference-row').count(), 0)
+    await page.getByRole('button', { name: /^all/ }).click()
+    await page.locator('.difference-row', { hasText: 'evening.png' }).locator('.difference-open').click()
+    await page.locator('.grid-row.active', { hasText: 'evening.png' }).waitFor()
+  },
+
   async 'a repository that is whole'({ browser, url }) {
     const page = await openPage(browser, url)
     await openSample(page)
