@@ -45,6 +45,14 @@ async function screens(start, take) {
   await take(page, 'versions')
   await page.goBack()
   await page.locator('.grid[aria-busy=false]').waitFor()
+  const compare = page.getByLabel('Compare with another archive')
+  if ((await compare.count()) > 0) {
+    await compare.selectOption({ label: 'laptop – 1 Mar 2025, 20:00' })
+    await page.getByText(/^\d+ changes$/).waitFor()
+    await take(page, 'difference')
+    await page.goBack()
+    await page.locator('.grid[aria-busy=false]').waitFor()
+  }
   await page.locator('.basket').getByRole('button', { name: 'Restore' }).click()
   await page.getByText('One zip file').waitFor()
   await take(page, 'restore')

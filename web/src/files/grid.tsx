@@ -1,12 +1,13 @@
 // The list of a folder: a grid of which only what is in sight exists, that the keyboard moves in.
 
 import type { Item, Sort } from 'portaborg'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { baseName, itemKey } from '../path'
 import type { Basket } from '../restore/basket'
 import { texts } from '../texts'
 import { dateOf, exact, exactSize, moment, size, zone } from '../ui/format'
 import { Icon } from '../ui/icon'
+import { memo } from '../ui/memo'
 import { Name, plain } from '../ui/name'
 import { useVirtual } from '../ui/virtual'
 import type { Marks } from '../verify/marks'
@@ -44,6 +45,9 @@ export function Grid({ gridRef, folder, basket, marks, selected, shown, onOpen, 
     if (!document.activeElement || document.activeElement === document.body) gridRef.current?.focus({ preventScroll: true })
   }, [folder, folder.total.value === undefined])
 
+  const act = useRef<Actions>({ toActive: setActive, open: onOpen, show: onShow, tick: (item) => basket.toggle(item) })
+  Object.assign(act.current, { open: onOpen, show: onShow, tick: (item: Item) => basket.toggle(item) })
+
   const move = (to: number) => {
     const place = Math.min(Math.max(0, to), total - 1)
     setActive(place)
@@ -54,7 +58,7 @@ export function Grid({ gridRef, folder, basket, marks, selected, shown, onOpen, 
   const keys = (event: KeyboardEvent) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return
     const item = folder.at(active)
-    const act = {
+    const action = {
       ArrowDown: () => move(active + 1),
       ArrowUp: () => move(active - 1),
       PageDown: () => move(active + page),
@@ -67,10 +71,10 @@ export function Grid({ gridRef, folder, basket, marks, selected, shown, onOpen, 
       ' ': () => item && basket.toggle(item),
       i: () => item && onShow(item),
     }[event.key]
-    if (!act || (event.target as HTMLElement).closest('button')) return
+    if (!action || (event.target as HTMLElement).closest('button')) return
     event.preventDefault()
     event.stopPropagation()
-    act()
+    action()
   }
   const isReady = folder.total.value !== undefined
   return (
@@ -106,35 +110,29 @@ export function Grid({ gridRef, folder, basket, marks, selected, shown, onOpen, 
       </div>
       <div class="grid-spacer" role="presentation" style={{ height: `${spacer}px` }}>
         <div class="grid-layer" role="rowgroup" style={{ height: `${Math.min(height, Math.max(spacer, rowHeight))}px`, top: `${HEAD_HEIGHT}px` }}>
-          {Array.from({ length: isReady ? end - first : WAITING }, (_, number) => {
-            const place = first + number
-            const item = folder.at(place)
-            const style = { transform: `translateY(${place * rowHeight - top}px)`, height: `${rowHeight}px` }
-            return item ? (
-              <Row
-                key={place}
-                item={item}
-                place={place}
-                style={style}
-                basket={basket}
-                marks={marks}
-                isActive={place === active}
-                isShown={shown !== undefined && itemKey(item) === shown}
-                onActive={() => setActive(place)}
-                onOpen={onOpen}
-                onShow={onShow}
-              />
-            ) : (
-              <div key={place} role="row" class="grid-row waiting" style={style} aria-rowindex={place + 2}>
-                <span role="gridcell" class="cell-tick" />
-                <span role="gridcell" class="cell-name">
-                  <span class={`bone w${place % 5}`}>
-                    <span class="hidden-text">{t.loading}</span>
-                  </span>
-                </span>
-              </div>
-            )
-          })}
+          <div class="grid-rows" role="presentation" style={{ transform: `translateY(${first * rowHeight - top}px)` }}>
+            {Array.from({ length: isReady ? end - first : WAITING }, (_, number) => {
+              const place = first + number
+              const item = folder.at(place)
+              if (!item) return <Waiting key={place} place={place} />
+              const key = itemKey(item)
+              const { isTicked, within } = basket.state(key)
+              const isFolder = item.type === 'directory'
+              return (
+                <Row
+                  key={place}
+                  item={item}
+                  place={place}
+                  isTicked={isTicked}
+                  within={within}
+                  damaged={isFolder ? marks.folders.value.get(item.path) : marks.files.value.has(item.path) ? 1 : undefined}
+                  isActive={place === active}
+                  isShown={key === shown}
+                  act={act.current}
+                />
+              )
+            })}
+          </div>
         </div>
       </div>
     </div>
@@ -176,38 +174,54 @@ function Column({ by, folder, onOrder, title }: { by: Sort; folder: Folder; onOr
   )
 }
 
+const Waiting = memo(({ place }: { place: number }) => (
+  <div role="row" class="grid-row waiting" aria-rowindex={place + 2}>
+    <span role="gridcell" class="cell-tick" />
+    <span role="gridcell" class="cell-name">
+      <span class={`bone w${place % 5}`}>
+        <span class="hidden-text">{texts.files.loading}</span>
+      </span>
+    </span>
+  </div>
+))
+
+/** What can be done with a row. */
+interface Actions {
+  toActive: (place: number) => void
+  open: (item: Item) => void
+  show: (item: Item) => void
+  tick: (item: Item) => void
+}
+
 interface RowProps {
   item: Item
   place: number
-  style: { transform: string; height: string }
-  basket: Basket
-  marks: Marks
+  isTicked: boolean
+  /** The folder in the basket that it comes with. */
+  within: string | undefined
+  /** How many damaged files there are. */
+  damaged: number | undefined
   isActive: boolean
   isShown: boolean
-  onActive: () => void
-  onOpen: (item: Item) => void
-  onShow: (item: Item) => void
+  act: Actions
 }
 
-function Row({ item, place, style, basket, marks, isActive, isShown, onActive, onOpen, onShow }: RowProps) {
+const Row = memo(({ item, place, isTicked, within, damaged, isActive, isShown, act }: RowProps) => {
   const t = texts.files
   const name = baseName(item.path)
-  const { isTicked, within } = basket.state(itemKey(item))
   const date = dateOf(item.mtimeNs)
   const isFolder = item.type === 'directory'
-  const damaged = isFolder ? marks.folders.value.get(item.path) : marks.files.value.has(item.path) ? 1 : undefined
   const hint = damaged === undefined ? '' : isFolder ? t.damagedInside(damaged) : t.damaged
   return (
     <div
       id={rowId(place)}
       role="row"
       class={`grid-row ${isActive ? 'active' : ''} ${isShown ? 'shown' : ''} ${isTicked ? 'ticked' : ''}`}
-      style={style}
       aria-rowindex={place + 2}
       aria-selected={isTicked}
       onClick={(event) => {
-        onActive()
-        if (!(event.target as HTMLElement).closest('.cell-tick, .cell-info')) onOpen(item)
+        act.toActive(place)
+        if (!(event.target as HTMLElement).closest('.cell-tick, .cell-info')) act.open(item)
       }}
     >
       <span role="gridcell" class="cell-tick">
@@ -219,7 +233,7 @@ function Row({ item, place, style, basket, marks, isActive, isShown, onActive, o
             disabled={within !== undefined}
             title={within === undefined ? undefined : t.tickedWithin(plain(within))}
             aria-label={t.tick(plain(name))}
-            onChange={() => basket.toggle(item)}
+            onChange={() => act.tick(item)}
           />
         </label>
       </span>
@@ -245,14 +259,14 @@ function Row({ item, place, style, basket, marks, isActive, isShown, onActive, o
       <span role="gridcell" class="cell-size" title={isFolder ? undefined : exactSize(item.size)}>
         {item.type === 'file' ? size(item.size) : ''}
       </span>
-      <span role="gridcell" class="cell-mtime" title={date && exact(item.mtimeNs)}>
+      <span role="gridcell" class="cell-mtime" onMouseEnter={({ currentTarget }) => (currentTarget.title = date ? exact(item.mtimeNs) : '')}>
         {date ? moment(date) : ''}
       </span>
       <span role="gridcell" class="cell-info">
-        <button type="button" tabIndex={-1} aria-label={t.details(plain(name))} onClick={() => onShow(item)}>
+        <button type="button" tabIndex={-1} aria-label={t.details(plain(name))} onClick={() => act.show(item)}>
           <Icon name="info" />
         </button>
       </span>
     </div>
   )
-}
+})
