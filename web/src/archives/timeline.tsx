@@ -40,7 +40,7 @@ export function Timeline({ groups, onOpen }: { groups: readonly Group[]; onOpen:
           <span class="lane-name faint">{lanes.length < groups.length ? texts.archives.moreSeries(groups.length - lanes.length) : ''}</span>
           <span class="lane-line">
             {ticks(first, last).map(({ time, label }) => (
-              <span class="tick" style={{ left: `${at(time)}%` }}>
+              <span class={`tick ${at(time) > 86 ? 'last' : at(time) < 12 ? 'first' : ''}`} style={{ left: `${at(time)}%` }}>
                 {label}
               </span>
             ))}
