@@ -2,7 +2,7 @@
 
 import type { Archive } from 'portaborg'
 import { texts } from '../texts'
-import { day, moment, month } from '../ui/format'
+import { moment, month, shortDay } from '../ui/format'
 import { Name, plain } from '../ui/name'
 import type { Group } from './groups'
 
@@ -77,7 +77,7 @@ function ticks(first: number, last: number): { time: number; label: string }[] {
   const step = SPANS.find((span) => long / span <= MOST_TICKS) ?? 14 * DAY
   const shift = new Date(first).getTimezoneOffset() * 60_000
   const start = Math.ceil((first - shift) / step) * step + shift
-  const write = step >= DAY ? day : moment
+  const write = step >= DAY ? shortDay : moment
   return Array.from({ length: Math.max(0, Math.floor((last - start) / step) + 1) }, (_, number) => {
     const time = start + number * step
     return { time, label: write(new Date(time)) }

@@ -12,6 +12,7 @@ const toMinute = new Intl.DateTimeFormat(locale, minute)
 const toMinuteWithZone = new Intl.DateTimeFormat(locale, { ...minute, timeZoneName: 'short' })
 const toSecondWithZone = new Intl.DateTimeFormat(locale, { ...minute, second: '2-digit', timeZoneName: 'short' })
 const toDay = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', day: 'numeric' })
+const toShortDay = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' })
 const toMonth = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short' })
 
 /** The name of the zone in which times are shown. */
@@ -52,6 +53,11 @@ export function second(date: Date): string {
 
 export function day(date: Date): string {
   return toDay.format(date)
+}
+
+/** A day of a year that is known. */
+export function shortDay(date: Date): string {
+  return toShortDay.format(date)
 }
 
 export function month(date: Date): string {
