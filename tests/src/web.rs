@@ -1,4 +1,4 @@
-//! The npm package: its module is compiled, its sources are put beside it, and both are packed.
+//! The npm package: its module is compiled, its sources are put beside it, and both are packed. The page, which is built with it.
 //!
 //! `WASM_TOOLCHAIN` names a toolchain that has the target (such as `+web`); without it, the workspace's own is used, and rustup
 //! is asked for the target. The generator of the glue between module and JavaScript has to be of the same version as the
@@ -232,6 +232,26 @@ pub fn key_file(fixture: &Fixture, unpacked: &Unpacked) -> Option<PathBuf> {
     let file = unpacked.scratch().path().join("exported");
     fs::write(&file, text).expect("a new folder can be written");
     Some(file)
+}
+
+/// Builds the page into `target/web`, with the package: its own dependencies are installed as its lock file says.
+///
+/// # Errors
+/// What could not be run, and what it said is on standard error.
+pub fn page(package: &Package) -> Result<PathBuf, String> {
+    let sources = root().join("web");
+    let folder = target_folder().join("web");
+    // The page's manifest says where the package lies.
+    let named = root().join("target/npm").join(package.tarball.file_name().expect("the tarball has a name"));
+    if named != package.tarball {
+        fs::create_dir_all(root().join("target/npm")).map_err(|error| format!("target/npm: {error}"))?;
+        copy(&package.tarball, &named)?;
+    }
+    run(Command::new("npm").args(["ci", "--silent", "--no-audit", "--no-fund"]).current_dir(&sources))?;
+    let mut build = Command::new("npm");
+    build.args(["run", "--silent", "build", "--", "--logLevel", "warn", "--emptyOutDir", "--outDir"]).arg(&folder);
+    run(build.current_dir(&sources))?;
+    Ok(folder)
 }
 
 /// Makes sure that the compiler has the target.
