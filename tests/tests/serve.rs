@@ -41,11 +41,11 @@ fn refusals(findings: &mut Findings) {
         (vec!["--export", "x", "--port", "1"], 2, "cannot be used with"),
         (vec!["--port", "65536"], 2, "65536"),
     ] {
-        let outcome = Program::portaborg().on(unpacked.repository(), "").args(["web", "--no-open"]).args(args).run();
+        let outcome = Program::portaborg().on(&unpacked.repository(), "").args(["web", "--no-open"]).args(args).run();
         findings.check(outcome.code == Some(code) && outcome.err().contains(said), || outcome.summary());
     }
     if !has_page() {
-        let outcome = Program::portaborg().on(unpacked.repository(), "").args(["web", "--no-open"]).run();
+        let outcome = Program::portaborg().on(&unpacked.repository(), "").args(["web", "--no-open"]).run();
         let says = outcome.err().contains("run cargo dist-web, then build it again");
         findings.check(outcome.code == Some(4) && says, || outcome.summary());
         return;
