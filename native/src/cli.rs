@@ -1,6 +1,8 @@
 //! The command line, as Borg has it (command line, sections 0 and 1).
 
 use crate::app::App;
+#[cfg(not(target_os = "wasi"))]
+use crate::command::web;
 use crate::command::{
     benchmark, break_lock, check, compact, create, debug, delete, extract, help, info, key, list, listing, recreate,
     repo_compress, repo_create, repo_delete, repo_info, repo_list, undelete, version,
@@ -71,6 +73,9 @@ pub enum Command {
     Benchmark(benchmark::Options),
     /// debugging command (not intended for normal use)
     Debug(debug::Options),
+    /// open the repository in a browser
+    #[cfg(not(target_os = "wasi"))]
+    Web(web::Options),
     /// display the Borg client and server versions
     Version(version::Options),
     /// extra help
@@ -100,6 +105,8 @@ impl Command {
             Command::Listing(options) => listing::run(app, options),
             Command::Benchmark(options) => benchmark::run(app, options, describe),
             Command::Debug(options) => debug::run(app, options, describe),
+            #[cfg(not(target_os = "wasi"))]
+            Command::Web(options) => web::run(app, options),
             Command::Version(options) => version::run(app, options),
             Command::Help(options) => help::run(options, describe()),
         }

@@ -19,6 +19,8 @@ mod restore;
 mod status;
 mod tuning;
 mod usage;
+#[cfg(not(target_os = "wasi"))]
+mod web;
 
 use app::App;
 use cli::Command;

@@ -120,6 +120,8 @@ pub fn command() -> Command {
         .mut_subcommand("break-lock", described::<break_lock::Options>)
         .mut_subcommand("version", described::<version::Options>)
         .mut_subcommand("help", described::<help::Options>);
+    #[cfg(not(target_os = "wasi"))]
+    let described = described.mut_subcommand("web", self::described::<crate::command::web::Options>);
     let about = described.get_about().cloned().unwrap_or_default();
     tuned(described.before_help(about))
 }

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::failure::Failure;
 use crate::repository::permissions::Permissions;
-use crate::repository::session::{open_repository, open_repository_at};
+use crate::repository::session::{location_of, open_repository, open_repository_at};
 use clap::Args;
 use portaborg_core::listing::LISTING_NAME;
 use portaborg_core::repo::list_files;
@@ -28,7 +28,10 @@ pub struct Options {
 /// Writes the list in place of the one that may be there.
 pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let (repository, location) = match &options.repository {
-        Some(text) => open_repository_at(app, text)?,
+        Some(text) => {
+            let location = location_of(app, text)?;
+            (open_repository_at(&location)?, location.to_string())
+        }
         None => open_repository(app)?,
     };
     let folder = &repository.store.0;

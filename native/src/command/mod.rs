@@ -21,3 +21,5 @@ pub mod repo_info;
 pub mod repo_list;
 pub mod undelete;
 pub mod version;
+#[cfg(not(target_os = "wasi"))]
+pub mod web;
