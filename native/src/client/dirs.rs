@@ -1,11 +1,13 @@
 //! Where the client keeps its own state (repository layer, section 8.1).
 
 use crate::failure::Failure;
+use crate::system::folder;
+use crate::system::fs::{DirBuilderExt, OpenOptionsExt};
+use crate::system::host;
 use portaborg_core::id::RepositoryId;
 use std::env;
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// What is kept in one place.
@@ -32,9 +34,18 @@ pub fn cache(repository: RepositoryId) -> PathBuf {
     base(Kind::Cache).join(repository.to_string())
 }
 
+/// Whether a folder of the client's can be anywhere: not if it has no home, and nobody says where else.
+pub fn can_exist(folder: &Path) -> bool {
+    !host::is_nowhere(folder)
+}
+
 /// Makes a folder that only its owner can read, with its parents.
 pub fn create(folder: &Path) -> Result<(), Failure> {
-    let done = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    let done = if can_exist(folder) {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    } else {
+        Err(io::ErrorKind::NotFound.into())
+    };
     done.map_err(|error| Failure::error(format_args!("can not create {}: {error}", folder.display())))
 }
 
@@ -53,7 +64,7 @@ pub fn save(file: &Path, content: &[u8]) -> io::Result<()> {
 
 /// Returns once the names in a folder would survive a crash of the machine; at once where the filesystem has no such thing.
 pub fn sync(folder: &Path) -> io::Result<()> {
-    match fs::File::open(folder)?.sync_all() {
+    match folder::sync(folder) {
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
         synced => synced,
     }
@@ -79,20 +90,16 @@ fn platform(kind: Kind, below_home: &str) -> PathBuf {
     };
     match explicit(variable) {
         Some(folder) => folder.join("borg"),
-        None => home().join(below_home),
+        None => host::home().join(below_home),
     }
 }
 
 #[cfg(target_os = "macos")]
 fn platform(kind: Kind, _below_home: &str) -> PathBuf {
-    home().join(match kind {
+    host::home().join(match kind {
         Kind::Config | Kind::Data => "Library/Application Support/borg",
         Kind::Cache => "Library/Caches/borg",
     })
-}
-
-fn home() -> PathBuf {
-    env::home_dir().unwrap_or_else(|| PathBuf::from("/"))
 }
 
 /// A folder that a variable names; an empty variable names none.
