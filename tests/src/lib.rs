@@ -26,6 +26,7 @@
 //! | [`writing`] | create and compact through core, over such a store |
 //! | [`trace`] | the system calls by which a program changes files |
 //! | [`web`] | the npm package: built, packed and installed |
+//! | [`wasi`] | the program for WASI, and what runs it |
 //! | [`harness`] | runs tests by name, counts, reports |
 
 pub mod acl;
@@ -47,5 +48,6 @@ pub mod scratch;
 pub mod source;
 pub mod trace;
 pub mod tree;
+pub mod wasi;
 pub mod web;
 pub mod writing;

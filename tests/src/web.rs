@@ -13,7 +13,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// The variable with the toolchain that compiles it.
 const TOOLCHAIN: &str = "WASM_TOOLCHAIN";
 /// The profile for everything that is downloaded.
-const PROFILE: &str = "web";
+pub(crate) const PROFILE: &str = "web";
 /// How the package's JavaScript calls the module and its glue.
 const MODULE: &str = "module";
 
@@ -40,9 +40,16 @@ impl Package {
     }
 }
 
+/// Why tests of the package are skipped: the beginning of each obstacle.
+pub const MISSING: &str = "the npm package can not be tried here";
+
 /// Why the package can't be built on this machine, whatever its sources are.
 #[must_use]
 pub fn obstacle() -> Option<String> {
+    what_is_missing().map(|what| format!("{MISSING}: {what}"))
+}
+
+fn what_is_missing() -> Option<String> {
     for (program, args) in [("node", ["--version"]), ("npm", ["--version"])] {
         let Some(version) = said(Command::new(program).args(args)) else { return Some(format!("no {program}")) };
         let major: Option<u32> = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse().ok());
@@ -50,7 +57,7 @@ pub fn obstacle() -> Option<String> {
             return Some(format!("node {version} is older than {OLDEST_NODE}"));
         }
     }
-    target().err()
+    add_target(TARGET).err()
 }
 
 /// Builds the package into `target/npm`.
@@ -58,7 +65,7 @@ pub fn obstacle() -> Option<String> {
 /// # Errors
 /// What could not be run, and what it said is on standard error.
 pub fn build() -> Result<Package, String> {
-    target()?;
+    add_target(TARGET)?;
     let generator = generator()?;
     let mut compile = cargo();
     compile.args(["build", "--package", "portaborg-wasm", "--lib", "--target", TARGET, "--profile", PROFILE]);
@@ -95,20 +102,20 @@ pub fn install(package: &Package, folder: &Path) -> Result<(), String> {
     run(install.current_dir(folder))
 }
 
-/// Makes sure that the compiler has the target.
-fn target() -> Result<(), String> {
-    if has_target() {
+/// Makes sure that the compiler has a target.
+pub(crate) fn add_target(target: &str) -> Result<(), String> {
+    if has_target(target) {
         return Ok(());
     }
     if std::env::var_os(TOOLCHAIN).is_none() {
-        eprintln!("adding the target {TARGET}");
-        let _ = run(Command::new("rustup").args(["target", "add", TARGET]).current_dir(root())); // see below
+        eprintln!("adding the target {target}");
+        let _ = run(Command::new("rustup").args(["target", "add", target]).current_dir(root())); // see below
     }
-    if has_target() { Ok(()) } else { Err(format!("the compiler has no target {TARGET}")) }
+    if has_target(target) { Ok(()) } else { Err(format!("the compiler has no target {target}")) }
 }
 
-fn has_target() -> bool {
-    let folder = said(rustc().args(["--print", "target-libdir", "--target", TARGET]));
+fn has_target(target: &str) -> bool {
+    let folder = said(rustc().args(["--print", "target-libdir", "--target", target]));
     folder.is_some_and(|folder| Path::new(&folder).is_dir())
 }
 
@@ -135,7 +142,7 @@ fn bindgen_version() -> Result<String, String> {
 }
 
 /// Where tools that are built from source are kept.
-fn tools() -> PathBuf {
+pub(crate) fn tools() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|cache| cache.is_absolute());
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
     let tools = cache.unwrap_or_else(home).join("portaborg-tools");
@@ -161,7 +168,7 @@ fn copy_all(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     fs::copy(from, to).map(drop).map_err(|error| format!("{}: {error}", from.display()))
 }
 
@@ -169,11 +176,11 @@ fn bytes(file: &Path) -> u64 {
     fs::metadata(file).map_or(0, |metadata| metadata.len())
 }
 
-fn cargo() -> Command {
+pub(crate) fn cargo() -> Command {
     with_toolchain("cargo")
 }
 
-fn rustc() -> Command {
+pub(crate) fn rustc() -> Command {
     with_toolchain("rustc")
 }
 
@@ -187,18 +194,18 @@ fn with_toolchain(program: &str) -> Command {
     command
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let status = command.stdin(Stdio::null()).status().map_err(|error| format!("{name}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{name}: {status}")) }
 }
 
-fn said(command: &mut Command) -> Option<String> {
+pub(crate) fn said(command: &mut Command) -> Option<String> {
     let output = command.stdin(Stdio::null()).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-fn target_folder() -> PathBuf {
+pub(crate) fn target_folder() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }
 
