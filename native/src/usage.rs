@@ -110,12 +110,7 @@ pub fn command() -> Command {
                 .mut_subcommand("list", described::<key::ListOptions>)
                 .mut_subcommand("change-location", described::<key::ChangeLocationOptions>)
         })
-        .mut_subcommand("benchmark", |benchmark| {
-            described::<benchmark::Options>(benchmark)
-                .mut_subcommand("cpu", described::<benchmark::CpuOptions>)
-                .mut_subcommand("crud", described::<benchmark::CrudOptions>)
-                .mut_subcommand("thresholds", described::<benchmark::ThresholdsOptions>)
-        })
+        .mut_subcommand("benchmark", benchmark::described)
         .mut_subcommand("listing", described::<listing::Options>)
         .mut_subcommand("break-lock", described::<break_lock::Options>)
         .mut_subcommand("version", described::<version::Options>)
@@ -127,7 +122,7 @@ pub fn command() -> Command {
 }
 
 /// A command's help begins with what is written over its options; its list entry in the program's help is a few words.
-fn described<O: Args>(command: Command) -> Command {
+pub fn described<O: Args>(command: Command) -> Command {
     let options = O::augment_args(Command::new(""));
     let text = options.get_long_about().or(options.get_about()).map(ToString::to_string).unwrap_or_default();
     let period = if text.ends_with(['.', '\n']) { "" } else { "." };

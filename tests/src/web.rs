@@ -18,7 +18,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// The variable with the toolchain that compiles it.
 const TOOLCHAIN: &str = "WASM_TOOLCHAIN";
 /// The profile for everything that is downloaded.
-const PROFILE: &str = "web";
+pub(crate) const PROFILE: &str = "web";
 /// How the package's JavaScript calls the module and its glue.
 const MODULE: &str = "module";
 /// The same for the module whose threads share its memory.
@@ -47,9 +47,16 @@ impl Package {
     }
 }
 
+/// Why tests of the package are skipped: the beginning of each obstacle.
+pub const MISSING: &str = "the npm package can not be tried here";
+
 /// Why the package can't be built on this machine, whatever its sources are.
 #[must_use]
 pub fn obstacle() -> Option<String> {
+    what_is_missing().map(|what| format!("{MISSING}: {what}"))
+}
+
+fn what_is_missing() -> Option<String> {
     for (program, args) in [("node", ["--version"]), ("npm", ["--version"])] {
         let Some(version) = said(Command::new(program).args(args)) else { return Some(format!("no {program}")) };
         let major: Option<u32> = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse().ok());
@@ -57,7 +64,7 @@ pub fn obstacle() -> Option<String> {
             return Some(format!("node {version} is older than {OLDEST_NODE}"));
         }
     }
-    target().err()
+    add_target(TARGET).and_then(|()| add_source()).err()
 }
 
 /// Builds the package into `target/npm`.
@@ -65,7 +72,8 @@ pub fn obstacle() -> Option<String> {
 /// # Errors
 /// What could not be run, and what it said is on standard error.
 pub fn build() -> Result<Package, String> {
-    target()?;
+    add_target(TARGET)?;
+    add_source()?;
     let generator = generator()?;
     let npm = target_folder().join("npm");
     let folder = npm.join("package");
@@ -96,7 +104,7 @@ pub fn build() -> Result<Package, String> {
 /// # Errors
 /// What could not be run.
 pub fn kernels() -> Result<(), String> {
-    target()?;
+    add_target(TARGET)?;
     let folder = target_folder().join("npm/kernels");
     let built = compile(cargo().args(["build", "--features", "kernels"]), "")?;
     add_glue(&generator()?, MODULE, &built, &folder)?;
@@ -254,29 +262,38 @@ pub fn page(package: &Package) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Makes sure that the compiler has the target.
-fn target() -> Result<(), String> {
-    if has_target() {
+/// Makes sure that the compiler has a target.
+pub(crate) fn add_target(target: &str) -> Result<(), String> {
+    if has_target(target) {
         return Ok(());
     }
     if std::env::var_os(TOOLCHAIN).is_none() {
-        eprintln!("adding the target {TARGET}, and the source of the standard library");
-        for what in [["target", "add", TARGET], ["component", "add", "rust-src"]] {
-            let _ = run(Command::new("rustup").args(what).current_dir(root())); // see below
-        }
+        eprintln!("adding the target {target}");
+        let _ = run(Command::new("rustup").args(["target", "add", target]).current_dir(root())); // see below
     }
-    if has_target() {
-        Ok(())
-    } else {
-        Err(format!("the compiler has no target {TARGET}, or the standard library no source"))
-    }
+    if has_target(target) { Ok(()) } else { Err(format!("the compiler has no target {target}")) }
 }
 
-fn has_target() -> bool {
-    let is_there =
-        |folder: Option<String>, below: &str| folder.is_some_and(|folder| Path::new(&folder).join(below).exists());
-    is_there(said(rustc().args(["--print", "target-libdir", "--target", TARGET])), "")
-        && is_there(said(rustc().args(["--print", "sysroot"])), "lib/rustlib/src/rust/library/Cargo.lock")
+fn has_target(target: &str) -> bool {
+    let folder = said(rustc().args(["--print", "target-libdir", "--target", target]));
+    folder.is_some_and(|folder| Path::new(&folder).is_dir())
+}
+
+/// Makes sure that the standard library can be compiled for threads.
+fn add_source() -> Result<(), String> {
+    if has_source() {
+        return Ok(());
+    }
+    if std::env::var_os(TOOLCHAIN).is_none() {
+        eprintln!("adding the source of the standard library");
+        let _ = run(Command::new("rustup").args(["component", "add", "rust-src"]).current_dir(root())); // see below
+    }
+    if has_source() { Ok(()) } else { Err("the standard library has no source".into()) }
+}
+
+fn has_source() -> bool {
+    let folder = said(rustc().args(["--print", "sysroot"]));
+    folder.is_some_and(|folder| Path::new(&folder).join("lib/rustlib/src/rust/library/Cargo.lock").exists())
 }
 
 /// The generator of the library's version, built if it isn't there.
@@ -302,7 +319,7 @@ fn bindgen_version() -> Result<String, String> {
 }
 
 /// Where tools that are built from source are kept.
-fn tools() -> PathBuf {
+pub(crate) fn tools() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|cache| cache.is_absolute());
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
     let tools = cache.unwrap_or_else(home).join("portaborg-tools");
@@ -328,7 +345,7 @@ fn copy_all(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     fs::copy(from, to).map(drop).map_err(|error| format!("{}: {error}", from.display()))
 }
 
@@ -336,11 +353,11 @@ fn bytes(file: &Path) -> u64 {
     fs::metadata(file).map_or(0, |metadata| metadata.len())
 }
 
-fn cargo() -> Command {
+pub(crate) fn cargo() -> Command {
     with_toolchain("cargo")
 }
 
-fn rustc() -> Command {
+pub(crate) fn rustc() -> Command {
     with_toolchain("rustc")
 }
 
@@ -354,18 +371,18 @@ fn with_toolchain(program: &str) -> Command {
     command
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let status = command.stdin(Stdio::null()).status().map_err(|error| format!("{name}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{name}: {status}")) }
 }
 
-fn said(command: &mut Command) -> Option<String> {
+pub(crate) fn said(command: &mut Command) -> Option<String> {
     let output = command.stdin(Stdio::null()).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-fn target_folder() -> PathBuf {
+pub(crate) fn target_folder() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }
 

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+#[cfg_attr(target_os = "wasi", path = "no_benchmark.rs")]
 pub mod benchmark;
 pub mod break_lock;
 pub mod check;

@@ -2,6 +2,7 @@
 
 pub mod ahead;
 pub mod archives;
+#[cfg_attr(target_os = "wasi", path = "engine/pure.rs")]
 pub mod engine;
 pub mod files_cache;
 pub mod folder;

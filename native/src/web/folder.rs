@@ -1,9 +1,10 @@
 //! The repository's files, for reading: whatever a name says, nothing outside the folder is reached.
 
 use crate::filesystem::stat::{atime, file_type, mtime};
+use portaborg_core::item::FileType;
 use portaborg_core::name::{Entry, Namespace};
 use portaborg_core::time::Timestamp;
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, Stat, fstat, openat, statat};
 use rustix::io::Errno;
 use serde::Serialize;
 use std::fmt;
@@ -71,7 +72,7 @@ impl ServedFolder {
         let file = openat(parent.as_ref().unwrap_or(&self.root), last, flags, Mode::empty())?;
         let stat = fstat(&file)?;
         match file_type(&stat) {
-            FileType::RegularFile => Ok((file.into(), size(&stat))),
+            FileType::Regular => Ok((file.into(), size(&stat))),
             FileType::Directory => Err(Refusal::Missing),
             _ => Err(Refusal::Forbidden),
         }
@@ -156,7 +157,7 @@ impl Info {
     /// `None` for what is neither a file nor a folder.
     fn new(name: String, stat: &Stat) -> Option<Info> {
         let directory = match file_type(stat) {
-            FileType::RegularFile => false,
+            FileType::Regular => false,
             FileType::Directory => true,
             _ => return None,
         };

@@ -1,7 +1,8 @@
 //! `cargo test-all`: brings what the tests need, and runs every one of them.
 //!
 //! On Debian and Ubuntu it installs what is missing (and says so); elsewhere it says what to install. Where the real client or
-//! the browser can't be installed, the tests that need them are skipped by name; with `CI=true` that is a failure.
+//! the browser can't be installed, the tests that need them are skipped by name, and so are those of what is compiled to WebAssembly
+//! where something for it is missing; with `CI=true` that is a failure.
 //! The exit code tells, and the last line counts.
 
 use std::collections::BTreeSet;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use portaborg_tests::{bare, chromium, peers, trace};
+use portaborg_tests::{bare, chromium, peers, trace, wasi, web};
 
 fn main() -> ExitCode {
     let mut all = All { tally: Tally::default(), minutes: Vec::new() };
@@ -34,11 +35,11 @@ fn main() -> ExitCode {
     all.finish()
 }
 
-/// Why tests are skipped that must not be where `CI=true`.
-const NEEDED: [&str; 2] = [peers::MISSING, chromium::MISSING];
-
 /// Links to private items are fine in a page that shows them.
 const DOC_FLAGS: &str = "-D warnings -A rustdoc::private-intra-doc-links";
+
+/// What must not be missing where nobody looks at what is skipped.
+const REQUIRED: [&str; 4] = [peers::MISSING, chromium::MISSING, wasi::MISSING, web::MISSING];
 
 struct All {
     tally: Tally,
@@ -122,10 +123,10 @@ impl All {
     fn finish(self) -> ExitCode {
         let Tally { passed, mut failed, mut skipped } = self.tally;
         if std::env::var_os("CI").is_some_and(|ci| ci == "true") {
-            let (needed, others): (Vec<String>, Vec<String>) =
-                skipped.into_iter().partition(|line| NEEDED.iter().any(|missing| line.contains(missing)));
+            let (missing, others): (Vec<String>, Vec<String>) =
+                skipped.into_iter().partition(|line| REQUIRED.iter().any(|missing| line.contains(missing)));
             skipped = others;
-            failed.extend(needed);
+            failed.extend(missing);
         }
         println!("\n== minutes");
         for (name, minutes) in &self.minutes {
