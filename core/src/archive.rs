@@ -1,5 +1,9 @@
 //! Archives: what a repository says of one backup (data layer, section 9.1).
 
+mod texts;
+
+pub use texts::{archive_name, comment, tag};
+
 use crate::bytes::lossy;
 use crate::chunk::{BUZHASH, ChunkerParams, ChunkerParamsError, FAIL};
 use crate::id::ChunkId;
@@ -162,6 +166,11 @@ impl Stamp {
             // What is stored ends at the microsecond, so that is the time that is meant.
             time: Timestamp { nanos: time.nanos / 1000 * 1000, ..time },
         }
+    }
+
+    /// The same in UTC.
+    pub fn utc(time: Timestamp) -> Stamp {
+        Stamp::new(time, &TimeZone::UTC)
     }
 }
 

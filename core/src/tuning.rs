@@ -5,6 +5,12 @@
 //! chunk, a pack's hash. So whoever asks for helpers tells how many threads are *idle*: without work, and not the one that
 //! asks. Only `BORG_ZSTD_MT_WORKERS` turns it around: then every large chunk has so many threads, and fewer chunks are worked
 //! on at once.
+//!
+//! Measured with `create` on two processors, and text in one file of 300 MiB, in 256 files of 1 MiB, and in 10,000 small files, at
+//! the levels -4, 3 and 9. Forced to both levels at once, two chunks with two workers each, large files take 1.03 to 1.21 times
+//! as long at the lower levels and 1.3 to 1.4 times at level 9, for up to 37 % more processor time; small files don't care.
+//! With two workers inside each chunk and no second chunk beside it, everything takes 1.5 to 2.1 times as long: chunks side by
+//! side have the better use for a thread, because nothing waits at a chunk's end. One file of two chunks is as fast either way.
 
 /// Numbers that decide how work is done, never what is read or restored. (libzstd's payloads differ with its workers; their
 /// plaintexts don't.)

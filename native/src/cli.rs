@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::command::{
-    benchmark, break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate,
+    benchmark, break_lock, check, compact, create, debug, delete, extract, help, info, key, list, listing, recreate,
     repo_compress, repo_create, repo_delete, repo_info, repo_list, undelete, version,
 };
 use crate::failure::Failure;
@@ -65,6 +65,8 @@ pub enum Command {
     Key(key::Options),
     /// break the repository and cache locks
     BreakLock(break_lock::Options),
+    /// make a repository readable from any web server
+    Listing(listing::Options),
     /// benchmark command
     Benchmark(benchmark::Options),
     /// debugging command (not intended for normal use)
@@ -95,6 +97,7 @@ impl Command {
             Command::RepoCompress(options) => repo_compress::run(app, options),
             Command::Key(options) => key::run(app, options, describe),
             Command::BreakLock(options) => break_lock::run(app, options),
+            Command::Listing(options) => listing::run(app, options),
             Command::Benchmark(options) => benchmark::run(app, options, describe),
             Command::Debug(options) => debug::run(app, options, describe),
             Command::Version(options) => version::run(app, options),

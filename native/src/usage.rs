@@ -2,7 +2,7 @@
 
 use crate::cli::{self, Cli};
 use crate::command::{
-    benchmark, break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate,
+    benchmark, break_lock, check, compact, create, debug, delete, extract, help, info, key, list, listing, recreate,
     repo_compress, repo_create, repo_delete, repo_info, repo_list, undelete, version,
 };
 use crate::options::common::Common;
@@ -116,6 +116,7 @@ pub fn command() -> Command {
                 .mut_subcommand("crud", described::<benchmark::CrudOptions>)
                 .mut_subcommand("thresholds", described::<benchmark::ThresholdsOptions>)
         })
+        .mut_subcommand("listing", described::<listing::Options>)
         .mut_subcommand("break-lock", described::<break_lock::Options>)
         .mut_subcommand("version", described::<version::Options>)
         .mut_subcommand("help", described::<help::Options>);

@@ -1,4 +1,4 @@
-//! The npm package: its module is compiled, its sources are put beside it, and both are packed.
+//! The npm package: its module is compiled, its sources are put beside it, and both are packed. The page, which is built with it.
 //!
 //! `WASM_TOOLCHAIN` names a toolchain that has the target (such as `+web`); without it, the workspace's own is used, and rustup
 //! is asked for the target. The generator of the glue between module and JavaScript has to be of the same version as the
@@ -34,10 +34,10 @@ pub struct Package {
 }
 
 impl Package {
-    /// Lengths of the modules in bytes: of the one for a worker, and of the one for threads.
+    /// Lengths of the modules in bytes: of the one for a worker, of the one for threads, and of the one that writes.
     #[must_use]
-    pub fn module_bytes(&self) -> [u64; 2] {
-        [MODULE, THREADS].map(|name| bytes(&self.folder.join(format!("{name}_bg.wasm"))))
+    pub fn module_bytes(&self) -> [u64; 3] {
+        [MODULE, THREADS, &format!("write/{MODULE}")].map(|name| bytes(&self.folder.join(format!("{name}_bg.wasm"))))
     }
 
     /// Length of the tarball in bytes.
@@ -67,9 +67,6 @@ pub fn obstacle() -> Option<String> {
 pub fn build() -> Result<Package, String> {
     target()?;
     let generator = generator()?;
-    let module = compile(cargo().args(["build"]), "")?;
-    let threads =
-        compile(cargo().args(THREADS_BUILD).env(FLAGS, threads_flags()).env("RUSTC_BOOTSTRAP", "1"), THREADS)?;
     let npm = target_folder().join("npm");
     let folder = npm.join("package");
     if folder.exists() {
@@ -80,16 +77,34 @@ pub fn build() -> Result<Package, String> {
         copy(&root().join(from), &folder.join(to))?;
     }
     set_version(&folder.join("package.json"))?;
-    for (name, module) in [(MODULE, module), (THREADS, threads)] {
-        let mut generate = Command::new(&generator);
-        generate.args(["--target", "web", "--omit-default-module-path", "--no-typescript", "--remove-name-section"]);
-        run(generate.args(["--remove-producers-section", "--out-name", name, "--out-dir"]).arg(&folder).arg(module))?;
+    for (features, place) in [("write", folder.join("write")), ("", folder.clone())] {
+        let built = compile(cargo().args(["build", "--features", features]), "")?;
+        add_glue(&generator, MODULE, &built, &place)?;
     }
+    let threads =
+        compile(cargo().args(THREADS_BUILD).env(FLAGS, threads_flags()).env("RUSTC_BOOTSTRAP", "1"), THREADS)?;
+    add_glue(&generator, THREADS, &threads, &folder)?;
     is_shared(&folder.join(format!("{THREADS}.js")))?;
     let mut pack = Command::new("npm");
     pack.args(["pack", "--silent", "--pack-destination"]).arg(&npm).current_dir(&folder).stdout(Stdio::null());
     run(&mut pack)?;
     Ok(Package { tarball: npm.join(format!("portaborg-{VERSION}.tgz")), folder })
+}
+
+/// Builds the module with what measures its parts, and has Node print how fast they are.
+///
+/// # Errors
+/// What could not be run.
+pub fn kernels() -> Result<(), String> {
+    target()?;
+    let folder = target_folder().join("npm/kernels");
+    let built = compile(cargo().args(["build", "--features", "kernels"]), "")?;
+    add_glue(&generator()?, MODULE, &built, &folder)?;
+    for (from, to) in [("wasm/npm/cipher.js", "cipher.js"), ("tests/npm/kernels.mjs", "kernels.mjs")] {
+        copy(&root().join(from), &folder.join(to))?;
+    }
+    fs::write(folder.join("package.json"), r#"{ "type": "module" }"#).map_err(|error| error.to_string())?;
+    run(Command::new("node").arg(folder.join("kernels.mjs")).arg(&folder))
 }
 
 /// Compiles the module with this command, into a folder of its own, and gives its file.
@@ -98,6 +113,13 @@ fn compile(command: &mut Command, folder: &str) -> Result<PathBuf, String> {
     command.args(["--package", "portaborg-wasm", "--lib", "--target", TARGET, "--profile", PROFILE]);
     run(command.env("CARGO_TARGET_DIR", &folder))?;
     Ok(folder.join(TARGET).join(PROFILE).join("portaborg_wasm.wasm"))
+}
+
+/// Puts a module and the glue between it and JavaScript into a folder, both by that name.
+fn add_glue(generator: &Path, name: &str, module: &Path, folder: &Path) -> Result<(), String> {
+    let mut generate = Command::new(generator);
+    generate.args(["--target", "web", "--omit-default-module-path", "--no-typescript", "--remove-name-section"]);
+    run(generate.args(["--remove-producers-section", "--out-name", name, "--out-dir"]).arg(folder).arg(module))
 }
 
 /// The standard library comes without atomics, so it is built, too: no stable compiler does that unless it is told to.
@@ -210,6 +232,26 @@ pub fn key_file(fixture: &Fixture, unpacked: &Unpacked) -> Option<PathBuf> {
     let file = unpacked.scratch().path().join("exported");
     fs::write(&file, text).expect("a new folder can be written");
     Some(file)
+}
+
+/// Builds the page into `target/web`, with the package: its own dependencies are installed as its lock file says.
+///
+/// # Errors
+/// What could not be run, and what it said is on standard error.
+pub fn page(package: &Package) -> Result<PathBuf, String> {
+    let sources = root().join("web");
+    let folder = target_folder().join("web");
+    // The page's manifest says where the package lies.
+    let named = root().join("target/npm").join(package.tarball.file_name().expect("the tarball has a name"));
+    if named != package.tarball {
+        fs::create_dir_all(root().join("target/npm")).map_err(|error| format!("target/npm: {error}"))?;
+        copy(&package.tarball, &named)?;
+    }
+    run(Command::new("npm").args(["ci", "--silent", "--no-audit", "--no-fund"]).current_dir(&sources))?;
+    let mut build = Command::new("npm");
+    build.args(["run", "--silent", "build", "--", "--logLevel", "warn", "--emptyOutDir", "--outDir"]).arg(&folder);
+    run(build.current_dir(&sources))?;
+    Ok(folder)
 }
 
 /// Makes sure that the compiler has the target.

@@ -12,7 +12,8 @@ const MOST_WORKERS = 4
 
 /** `start()` gives a worker's port, `wasm` is where it finds the module, `processors` how many there are. */
 export async function open(source, options, start, wasm, processors) {
-  const { passphrase = '', key, workers = Math.min(MOST_WORKERS, processors), threads = 'workers', signal } = options ?? {}
+  const { passphrase = '', key, itemCache, threads = 'workers', signal } = options ?? {}
+  const { workers = Math.min(MOST_WORKERS, processors) } = options ?? {}
   if (typeof source?.list !== 'function' || typeof source?.read !== 'function') {
     throw misuse('source', 'A source has the functions list and read.')
   }
@@ -25,11 +26,14 @@ export async function open(source, options, start, wasm, processors) {
   if (threads === 'shared' && globalThis.crossOriginIsolated === false) {
     throw misuse('threads', 'Memory can be shared only in a page that is isolated from other origins.')
   }
+  if (itemCache !== undefined && itemCache !== false && typeof itemCache !== 'string') {
+    throw misuse('itemCache', 'An item cache is the path of a folder, or false for none.')
+  }
   if (signal?.aborted) throw abortReason(signal)
   const bytes = typeof passphrase === 'string' ? utf8.encode(passphrase) : passphrase.slice()
   const link = new Link(await start(), source, start)
   try {
-    const args = [wasm, specOf(source), bytes, key, workers]
+    const args = [wasm, specOf(source), bytes, key, workers, itemCache]
     const facts = await link.call('open', args, { signal, transfer: [bytes.buffer] })
     return new Repository(link, JSON.parse(facts))
   } catch (error) {

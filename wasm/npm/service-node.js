@@ -1,6 +1,7 @@
 // The worker's side in Node.
 
 import { parentPort } from 'node:worker_threads'
+import { FolderStore } from './item-cache/folder.js'
 import { serve } from './service.js'
 import { DirectorySource } from './sources/directory.js'
 
@@ -9,5 +10,5 @@ export function serveNode(glue) {
     postMessage: (message, transfer) => parentPort.postMessage(message, transfer),
     onMessage: (take) => parentPort.on('message', take),
   }
-  serve(port, glue, { sources: { directory: DirectorySource } })
+  serve(port, glue, { sources: { directory: DirectorySource }, itemStore: (folder) => new FolderStore(folder) })
 }

@@ -3,6 +3,7 @@
 import { Cipher } from './cipher.js'
 import { Crew, Inbox } from './crew.js'
 import { toFailure } from './errors.js'
+import { ItemCache } from './item-cache.js'
 import { fromSpec } from './sources.js'
 
 /** How often progress is told, and how long messages wait for a call that never waits, in milliseconds. */
@@ -11,9 +12,9 @@ const BUSY_INTERVAL = 50
 
 /**
  * Serves the port: `postMessage(message, transfer)`, `onMessage(take)`. `glue` is what was generated for the module: that whose
- * threads share its memory has `makePool` and `enter`. `sources` makes sources that only this platform has.
+ * threads share its memory has `makePool` and `enter`. `sources` makes sources that only this platform has, and `itemStore` keeps items.
  */
-export function serve(port, glue, { sources } = {}) {
+export function serve(port, glue, { sources, itemStore } = {}) {
   const { default: init, Repository, help, makePool, enter } = glue
   const sinks = new Map()
   const questions = new Map()
@@ -45,12 +46,13 @@ export function serve(port, glue, { sources } = {}) {
     })
 
   const operations = {
-    async open(_, wasm, spec, passphrase, key, workers) {
+    async open(_, wasm, spec, passphrase, key, workers, itemCache) {
       await start(wasm)
       source = spec ? fromSpec(spec, sources) : { list: ask('list'), read: ask('read') }
       if (workers > 1 && makePool) await pool(workers)
       else if (workers > 1) crew = new Crew(() => post({ kind: 'recruit', count: workers }))
-      repository = await Repository.open(source, Cipher.ofPlatform(), crew, passphrase, key)
+      const cache = itemCache === false ? undefined : await ItemCache.of(() => itemStore(itemCache))
+      repository = await Repository.open(source, Cipher.ofPlatform(), crew, cache, passphrase, key)
       passphrase.fill(0)
       return repository.facts()
     },
@@ -60,6 +62,7 @@ export function serve(port, glue, { sources } = {}) {
     folder: (sink, archive, wanted) => repository.folder(archive, wanted, sink),
     content: (sink, chunks, start, end) => repository.content(chunks, start, end, sink),
     restore: (sink, archive, paths) => repository.restore(archive, paths, sink),
+    diff: (sink, left, right) => repository.diff(left, right, sink),
     damage: (sink, archive) => repository.damage(archive, sink),
     verify: (sink, data) => repository.verify(data, sink),
   }
@@ -191,6 +194,10 @@ class Sink {
       this.#toldAt = now
       this.#post({ kind: 'tell', id: this.#id, text })
     }
+    return !this.#stopped
+  }
+
+  wanted() {
     return !this.#stopped
   }
 

@@ -1,7 +1,6 @@
 // The worker in browsers, of the module whose threads share its memory.
 
-import { portOfSelf } from './ports.js'
-import { serve } from './service.js'
+import { serveBrowser } from './service-browser.js'
 import * as glue from './threads.js'
 
-serve(portOfSelf(), glue)
+serveBrowser(glue)

@@ -1,7 +1,6 @@
 // The worker in browsers.
 
 import * as glue from './module.js'
-import { portOfSelf } from './ports.js'
-import { serve } from './service.js'
+import { serveBrowser } from './service-browser.js'
 
-serve(portOfSelf(), glue)
+serveBrowser(glue)

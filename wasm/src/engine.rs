@@ -1,9 +1,9 @@
 //! What decompresses. Nothing is compressed here: without the compressors the module is a tenth shorter.
 
-use portaborg_core::codec::{Algorithm, DecodeError, EncodeError, Engine, PureRust, Room, Scratch};
+use portaborg_core::codec::{Algorithm, DecodeError, EncodeError, Engine, Room, Scratch, Zrip};
 use portaborg_core::tuning::Help;
 
-/// The decompressors of [`PureRust`], until faster ones are chosen.
+/// The decompressors of [`Zrip`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading;
 
@@ -16,7 +16,7 @@ impl Engine for Reading {
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Result<(), DecodeError> {
-        PureRust.expand(algorithm, payload, room, scratch, out)
+        Zrip.expand(algorithm, payload, room, scratch, out)
     }
 
     fn compress(

@@ -1,7 +1,7 @@
 //! Borg 2 repositories in browsers and in Node: the module behind the npm package `portaborg`.
 //!
 //! This crate lends [`portaborg_core`] what it needs from JavaScript: a place to read from ([`Source`]), promises to wait for,
-//! someone to tell ([`Sink`]), and a fast block cipher ([`Cipher`]). Its exports are for the package's worker alone; people use the package:
+//! someone to tell ([`Sink`]), a fast block cipher ([`Cipher`]), and a place for what was read before ([`ItemCache`]). Its exports are for the package's worker alone; people use the package:
 //!
 //! ```js
 //! import { openRepository, sources } from 'portaborg'
@@ -35,12 +35,16 @@ mod cipher;
 mod content;
 mod crew;
 mod damage;
+mod diff;
 mod engine;
 mod failure;
 mod filter;
 mod folder;
 mod held;
+mod item_cache;
 mod items;
+#[cfg(feature = "kernels")]
+mod kernels;
 mod keys;
 #[cfg(feature = "threads")]
 mod pool;
@@ -49,11 +53,16 @@ mod restore;
 mod sink;
 mod source;
 mod verify;
+#[cfg(feature = "write")]
+mod write;
 
 pub use cipher::Cipher;
 pub use crew::{Crew, Inbox, help};
+pub use item_cache::ItemCache;
 #[cfg(feature = "threads")]
 pub use pool::{enter, make_pool};
 pub use repository::Repository;
 pub use sink::Sink;
 pub use source::Source;
+#[cfg(feature = "write")]
+pub use write::{Feed, Target, Writer};

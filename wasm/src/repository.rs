@@ -5,10 +5,12 @@ use crate::cipher::Cipher;
 use crate::content;
 use crate::crew::Crew;
 use crate::damage;
+use crate::diff;
 use crate::engine::Reading;
 use crate::failure::{Failure, Fault};
 use crate::filter::Filter;
 use crate::folder;
+use crate::item_cache::ItemCache;
 use crate::items;
 use crate::keys::handed_in;
 #[cfg(feature = "threads")]
@@ -21,7 +23,8 @@ use js_sys::Uint8Array;
 use portaborg_core::codec::Engine;
 #[cfg(feature = "threads")]
 use portaborg_core::crypto::{self, Mode};
-use portaborg_core::crypto::{Kdf, Keys};
+use portaborg_core::crypto::{Kdf, Keys, Suite};
+use portaborg_core::id::RepositoryId;
 use portaborg_core::index::ChunkIndex;
 use portaborg_core::object::Opener;
 use portaborg_core::repo::{self, ArchiveEntry, ChunkReader, load_index, repository_keys, unlock};
@@ -39,9 +42,12 @@ pub struct Repository(Open);
 pub struct Open {
     /// Who helps.
     pub hands: Hands,
+    /// Where items of archives are kept that were read before, if they may be.
+    pub item_cache: Option<ItemCache>,
     /// Where it lies, and its config.
     pub repository: repo::Repository<Source>,
-    keys: Arc<Keys>,
+    /// The secrets.
+    pub keys: Arc<Keys>,
     engine: &'static dyn Engine,
     index: RefCell<Arc<ChunkIndex>>,
     warnings: Vec<Failure>,
@@ -68,11 +74,23 @@ pub static ENGINE: Reading = Reading;
 /// What is said of an open repository.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct RepositoryFacts<'a> {
+pub struct RepositoryFacts<'a> {
     id: String,
     encryption: &'static str,
     id_hash: &'static str,
     warnings: &'a [Failure],
+}
+
+impl RepositoryFacts<'_> {
+    /// What is said of this one.
+    pub fn of(id: RepositoryId, suite: Suite, warnings: &[Failure]) -> RepositoryFacts<'_> {
+        RepositoryFacts {
+            id: id.to_string(),
+            encryption: suite.encryption_name(),
+            id_hash: suite.id_hash.name(),
+            warnings,
+        }
+    }
 }
 
 #[wasm_bindgen]
@@ -83,6 +101,7 @@ impl Repository {
         source: Source,
         cipher: Option<Cipher>,
         crew: Option<Crew>,
+        item_cache: Option<ItemCache>,
         passphrase: Vec<u8>,
         key: Option<String>,
     ) -> Result<Repository, JsValue> {
@@ -93,7 +112,7 @@ impl Repository {
             #[cfg(feature = "threads")]
             pool: None,
         };
-        Ok(Repository(Open::new(source, hands, &passphrase, key).await?))
+        Ok(Repository(Open::new(source, hands, item_cache, &passphrase, key).await?))
     }
 
     /// Its secrets, for a helper. Whoever takes them wipes the array.
@@ -103,13 +122,7 @@ impl Repository {
 
     /// What is said of it, as JSON.
     pub fn facts(&self) -> String {
-        let suite = self.0.keys.suite();
-        json(&RepositoryFacts {
-            id: self.0.repository.id().to_string(),
-            encryption: suite.encryption_name(),
-            id_hash: suite.id_hash.name(),
-            warnings: &self.0.warnings,
-        })
+        json(&RepositoryFacts::of(self.0.repository.id(), self.0.keys.suite(), &self.0.warnings))
     }
 
     /// The archives, or the soft-deleted ones, in the order of their times, as JSON; those that can't be used have a problem.
@@ -146,6 +159,11 @@ impl Repository {
         Ok(restore::run(&self.0, &archive, &paths, &sink).await?)
     }
 
+    /// Gives what differs between two archives to the sink: items in batches, and what their numbers tell of.
+    pub async fn diff(&self, left: String, right: String, sink: Sink) -> Result<(), JsValue> {
+        Ok(diff::run(&self.0, &left, &right, &sink).await?)
+    }
+
     /// Reads all content of an archive and tells the sink of every file with something missing or broken.
     pub async fn damage(&self, archive: String, sink: Sink) -> Result<(), JsValue> {
         Ok(damage::run(&self.0, &archive, &sink).await?)
@@ -170,6 +188,7 @@ impl Open {
     async fn new(
         source: Source,
         hands: Hands,
+        item_cache: Option<ItemCache>,
         passphrase: &[u8],
         key: Option<Zeroizing<String>>,
     ) -> Result<Open, Failure> {
@@ -191,7 +210,7 @@ impl Open {
         let mut observe = |damage| warnings.push(Failure::index_damage(damage));
         let index = load_index(&repository, &mut Opener::new(&keys, &ENGINE), &mut observe).await;
         let index = RefCell::new(Arc::new(index.map_err(Failure::index)?));
-        Ok(Open { hands, repository, keys, engine: &ENGINE, index, warnings })
+        Ok(Open { hands, item_cache, repository, keys, engine: &ENGINE, index, warnings })
     }
 
     /// What reads for one call. Nothing keeps other clients from changing the repository meanwhile.

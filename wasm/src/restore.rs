@@ -72,14 +72,14 @@ pub async fn run(open: &Open, archive: &str, paths: &str, sink: &Sink) -> Result
     let meta = archive::meta(&mut reader, archive).await?;
     let mut restore = Restore {
         paths: paths.map_err(|_| Failure::argument("paths"))?,
-        items: Items::new(&meta.item_ptrs, open.hands.clone()),
+        items: Items::with_cache(open, archive, &meta.item_ptrs).await,
         ahead: Ahead::new(Purpose::Content, false, open.hands.clone()),
         queue: VecDeque::new(),
         at_end: false,
         batch: Batch::default(),
     };
     loop {
-        restore.look_ahead(&mut reader).await;
+        restore.look_ahead(&mut reader, sink).await;
         let done = match restore.queue.pop_front() {
             None => break,
             Some(Ok(item)) => restore.give(&mut reader, &item, sink).await,
@@ -103,9 +103,10 @@ pub async fn run(open: &Open, archive: &str, paths: &str, sink: &Sink) -> Result
 
 impl Restore {
     /// Keeps enough chunks wanted.
-    async fn look_ahead(&mut self, reader: &mut Reader<'_>) {
+    async fn look_ahead(&mut self, reader: &mut Reader<'_>, sink: &Sink) {
         while !self.at_end && self.ahead.window.len() < WANTED_CHUNKS && self.queue.len() < ITEMS_AHEAD {
             match self.items.next(reader).await {
+                _ if !sink.is_wanted() => self.at_end = true,
                 None => self.at_end = true,
                 Some(Err(problem)) => self.queue.push_back(Err(problem)),
                 Some(Ok(some)) => some.for_each(|item| self.queue(item)),

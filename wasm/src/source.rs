@@ -3,6 +3,7 @@
 use js_sys::{Array, Promise, Reflect, Uint8Array};
 use portaborg_core::name::{Entry, Key, Namespace};
 use portaborg_core::store::{Piece, Store, StoreError, StoreErrorKind};
+use portaborg_core::time::Timestamp;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use wasm_bindgen::prelude::*;
@@ -132,12 +133,13 @@ impl Store for Source {
 /// `None` for what is no object of a repository.
 fn parse_entry(entry: &JsValue) -> Option<Entry> {
     let name = Reflect::get(entry, &"name".into()).ok()?.as_string()?;
-    let size = Reflect::get(entry, &"size".into()).ok()?.as_f64().unwrap_or(0.0);
-    Entry::from_name(name.rsplit('/').next()?, size as u64, None)
+    let number = |field: &str| Reflect::get(entry, &field.into()).ok()?.as_f64();
+    let modified = number("mtimeMs").map(|millis| Timestamp::from_nanos((millis * 1e6) as i128));
+    Entry::from_name(name.rsplit('/').next()?, number("size").unwrap_or(0.0) as u64, modified)
 }
 
 /// What a rejection means, by the codes of Node and the names of browsers.
-fn store_error(name: String, error: &JsValue) -> StoreError {
+pub(crate) fn store_error(name: String, error: &JsValue) -> StoreError {
     let text = |field: &str| Reflect::get(error, &field.into()).ok().and_then(|value| value.as_string());
     let detail = text("message").or_else(|| error.as_string()).unwrap_or_else(|| "the source failed".into());
     let kind = match (text("code").as_deref(), text("name").as_deref()) {

@@ -32,9 +32,11 @@ fn vectors_decode_to_the_data_they_were_made_from() {
             None => &payload,
         };
         for size in [Some(data.len()), None] {
-            let mut out = b"left from the payload before".to_vec();
-            PureRust.decode(algorithm, payload, size, &mut scratch, &mut out).unwrap();
-            assert_eq!(out, data, "{}", vector["spec"]);
+            for engine in ENGINES {
+                let mut out = b"left from the payload before".to_vec();
+                engine.decode(algorithm, payload, size, &mut scratch, &mut out).unwrap();
+                assert_eq!(out, data, "{}", vector["spec"]);
+            }
             decoded += 1;
         }
     }
@@ -70,13 +72,15 @@ fn bombs_stop_at_the_limit() {
     let mut scratch = Scratch::default();
     for (name, algorithm, payload) in bombs() {
         assert!(payload.len() < 100_000, "{name}");
-        let mut out = Vec::new();
-        let result = PureRust.decode(algorithm, &payload, Some(1024), &mut scratch, &mut out);
-        assert_eq!(result, Err(DecodeError::TooLarge { limit: 1024 }), "{name}");
-        assert!(out.is_empty() && out.capacity() <= 2048, "{name}: {}", out.capacity());
-        let result = PureRust.decode(algorithm, &payload, None, &mut scratch, &mut out);
-        assert_eq!(result, Err(DecodeError::TooLarge { limit: MAX_DATA_SIZE }), "{name}");
-        assert!(out.is_empty() && out.capacity() <= 2 * MAX_DATA_SIZE, "{name}: {}", out.capacity());
+        for (engine, more) in ENGINES.into_iter().zip([0, 2 * BLOCK + 1024]) {
+            let mut out = Vec::new();
+            let result = engine.decode(algorithm, &payload, Some(1024), &mut scratch, &mut out);
+            assert_eq!(result, Err(DecodeError::TooLarge { limit: 1024 }), "{name}");
+            assert!(out.is_empty() && out.capacity() <= 2048 + more, "{name}: {}", out.capacity());
+            let result = engine.decode(algorithm, &payload, None, &mut scratch, &mut out);
+            assert_eq!(result, Err(DecodeError::TooLarge { limit: MAX_DATA_SIZE }), "{name}");
+            assert!(out.is_empty() && out.capacity() <= 2 * MAX_DATA_SIZE + more, "{name}: {}", out.capacity());
+        }
     }
     let oversized = vec![0; MAX_DATA_SIZE + 1];
     assert_eq!(decode(Algorithm::None, &oversized, None), Err(DecodeError::TooLarge { limit: MAX_DATA_SIZE }));
@@ -201,10 +205,10 @@ fn the_adler_32_of_zlib_is_compared() {
 fn a_scratch_survives_errors() {
     let mut scratch = Scratch::default();
     let mut out = Vec::new();
-    for (algorithm, payload) in samples() {
+    for ((algorithm, payload), engine) in samples().iter().flat_map(|sample| ENGINES.map(|engine| (sample, engine))) {
         for cut in [payload.len() / 2, payload.len() - 1] {
-            PureRust.decode(algorithm, &payload[..cut], Some(140), &mut scratch, &mut out).unwrap_err();
-            PureRust.decode(algorithm, &payload, Some(140), &mut scratch, &mut out).unwrap();
+            engine.decode(*algorithm, &payload[..cut], Some(140), &mut scratch, &mut out).unwrap_err();
+            engine.decode(*algorithm, payload, Some(140), &mut scratch, &mut out).unwrap();
             assert_eq!(out, window_text(), "{algorithm:?}");
         }
     }
@@ -263,13 +267,15 @@ proptest! {
 }
 
 fn survives(algorithm: Algorithm, payload: &[u8], size: Option<usize>) -> Result<(), TestCaseError> {
-    let mut out = Vec::new();
-    match PureRust.decode(algorithm, payload, size, &mut Scratch::default(), &mut out) {
-        Ok(()) => {
-            prop_assert!(out.len() <= MAX_DATA_SIZE);
-            prop_assert!(size.is_none_or(|size| out.len() == size));
+    for engine in ENGINES {
+        let mut out = Vec::new();
+        match engine.decode(algorithm, payload, size, &mut Scratch::default(), &mut out) {
+            Ok(()) => {
+                prop_assert!(out.len() <= MAX_DATA_SIZE);
+                prop_assert!(size.is_none_or(|size| out.len() == size));
+            }
+            Err(_) => prop_assert!(out.is_empty()),
         }
-        Err(_) => prop_assert!(out.is_empty()),
     }
     Ok(())
 }
@@ -298,10 +304,21 @@ fn any_size() -> impl Strategy<Value = Option<usize>> {
     prop_oneof![Just(None), Just(Some(140)), Just(Some(5000)), Just(Some(70_000)), any::<usize>().prop_map(Some)]
 }
 
+/// What all engines make of a payload.
 fn decode(algorithm: Algorithm, payload: &[u8], size: Option<usize>) -> Result<Vec<u8>, DecodeError> {
-    let mut out = Vec::new();
-    PureRust.decode(algorithm, payload, size, &mut Scratch::default(), &mut out).map(|()| out)
+    let [first, others @ ..] = ENGINES.map(|engine| {
+        let mut out = Vec::new();
+        engine.decode(algorithm, payload, size, &mut Scratch::default(), &mut out).map(|()| out)
+    });
+    assert!(others.iter().all(|other| *other == first), "{algorithm:?}: engines differ");
+    first
 }
+
+/// All engines that there are here.
+#[cfg(not(feature = "zrip"))]
+const ENGINES: [&dyn Engine; 1] = [&PureRust];
+#[cfg(feature = "zrip")]
+const ENGINES: [&dyn Engine; 2] = [&PureRust, &Zrip];
 
 /// The plaintext of every sample, 140 bytes.
 fn window_text() -> Vec<u8> {

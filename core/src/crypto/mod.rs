@@ -9,6 +9,8 @@ mod keys;
 mod ocb;
 mod sealer;
 mod session;
+#[cfg(any(test, all(target_arch = "wasm32", target_feature = "simd128")))]
+mod sliced;
 mod suite;
 
 pub use argon2::Algorithm as Argon2Algorithm;

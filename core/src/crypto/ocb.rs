@@ -3,6 +3,9 @@
 //! Blocks are encrypted 64 at a time, so that the block cipher can keep the processor's units busy: the offsets of 64
 //! neighbouring blocks differ from the one before them by words that depend on the key alone.
 
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use super::sliced::Aes256;
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 use aes::Aes256;
 use aes::cipher::array::Array;
 use aes::cipher::consts::U16;

@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use portaborg_core::id::RepositoryId;
 use std::env;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// What is kept in one place.
@@ -40,11 +40,17 @@ pub fn create(folder: &Path) -> Result<(), Failure> {
 
 /// Stores a file whole or not at all, readable for its owner only.
 pub fn save(file: &Path, content: &[u8]) -> io::Result<()> {
+    save_readable(file, content, Permissions::from_mode(0o600))
+}
+
+/// Stores a file whole or not at all, readable for those who are permitted.
+pub fn save_readable(file: &Path, content: &[u8], permissions: Permissions) -> io::Result<()> {
     let unique = getrandom::u64().map_err(io::Error::other)?;
     let mut temporary = file.as_os_str().to_owned();
     temporary.push(format!(".{unique:016x}.tmp"));
     let mut out = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-    let stored = out.write_all(content).and_then(|()| out.sync_all()).and_then(|()| fs::rename(&temporary, file));
+    let written = out.write_all(content).and_then(|()| out.set_permissions(permissions));
+    let stored = written.and_then(|()| out.sync_all()).and_then(|()| fs::rename(&temporary, file));
     if stored.is_err() {
         let _ = fs::remove_file(&temporary); // the error that counts is the first one
     }

@@ -3,7 +3,6 @@
 use crate::app::App;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::options::archive_name::archive_name;
 use crate::options::exclusions::Exclusions;
 use crate::options::format;
 use crate::output::display::mode;
@@ -18,6 +17,7 @@ use crate::repository::pipeline::{Decode, with_pipeline};
 use crate::repository::session::{Lock, Session};
 use crate::tuning;
 use clap::Args;
+use portaborg_core::archive::archive_name;
 use portaborg_core::item::Item;
 use portaborg_core::pattern::PatternMatcher;
 use portaborg_core::repo::{EncodedItems, ItemProblem};

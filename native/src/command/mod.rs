@@ -12,6 +12,7 @@ pub mod help;
 pub mod info;
 pub mod key;
 pub mod list;
+pub mod listing;
 pub mod recreate;
 pub mod repo_compress;
 pub mod repo_create;

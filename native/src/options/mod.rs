@@ -1,8 +1,6 @@
 //! Options that several commands share.
 
 pub mod archive_filters;
-pub mod archive_name;
-pub mod archive_texts;
 pub mod chunker_params;
 pub mod common;
 pub mod exclusions;

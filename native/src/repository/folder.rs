@@ -3,6 +3,7 @@
 mod create;
 mod destroy;
 mod leftovers;
+mod listing;
 
 pub use create::Made;
 

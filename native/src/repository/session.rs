@@ -277,9 +277,17 @@ pub fn fresh_session() -> Result<SessionId, Failure> {
 
 /// Reads the config alone.
 pub fn open_repository(app: &App) -> Result<(LocalRepository, String), Failure> {
-    let location = repository_location(app)?;
+    open_config(&repository_location(app)?)
+}
+
+/// Reads the config of a repository that a command names in its own way.
+pub fn open_repository_at(app: &App, text: &str) -> Result<(LocalRepository, String), Failure> {
+    open_config(&parse_location(app, text)?)
+}
+
+fn open_config(location: &Location) -> Result<(LocalRepository, String), Failure> {
     let shown = location.to_string();
-    match now(Repository::open(Ready(open_folder(&location)?))) {
+    match now(Repository::open(Ready(open_folder(location)?))) {
         Ok(repository) => Ok((repository, shown)),
         Err(error) => Err(Failure::open(error, &shown)),
     }
@@ -293,6 +301,10 @@ pub fn repository_location(app: &App) -> Result<Location, Failure> {
         .as_deref()
         .filter(|text| !text.is_empty())
         .ok_or_else(|| Failure::error("missing repository, please use --repo or BORG_REPO env var!"))?;
+    parse_location(app, text)
+}
+
+fn parse_location(app: &App, text: &str) -> Result<Location, Failure> {
     let text = app.replace_placeholders(text)?;
     let here = env::current_dir().unwrap_or_default();
     Location::parse(&text, &here).map_err(Failure::error)

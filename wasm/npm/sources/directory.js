@@ -26,7 +26,8 @@ export class DirectorySource {
       const some = paths.slice(at, at + STATS_AT_ONCE)
       const sizes = await Promise.all(some.map((path) => absent(stat(path))))
       some.forEach((path, number) => {
-        if (sizes[number]) found.push({ name: path, size: sizes[number].size }) // else it has vanished meanwhile
+        if (!sizes[number]) return // it has vanished meanwhile
+        found.push({ name: path, size: sizes[number].size, mtimeMs: sizes[number].mtimeMs })
       })
     }
     return found

@@ -1,9 +1,10 @@
-//! Both engines, each reading what the other writes.
+//! All engines, each reading what the others write.
 
 mod workers;
+mod zrip;
 
 use super::*;
-use portaborg_core::codec::{Compression, Payload};
+use portaborg_core::codec::{Compression, Payload, Zrip};
 use portaborg_core::limits::MAX_DATA_SIZE;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -19,7 +20,9 @@ fn engines_agree_on_the_vectors() {
         let payload = &payload[..meta["psize"].as_u64().map_or(payload.len(), |size| size as usize)];
         for size in [meta["size"].as_u64().map(|size| size as usize), None] {
             let plaintext = decode(&Native, algorithm, payload, size).unwrap();
-            assert_eq!(Ok(plaintext), decode(&PureRust, algorithm, payload, size), "{}", vector["spec"]);
+            for engine in RUST {
+                assert_eq!(Ok(&plaintext), decode(engine, algorithm, payload, size).as_ref(), "{}", vector["spec"]);
+            }
             decoded += 1;
         }
     }
@@ -33,14 +36,19 @@ fn engines_agree_on_every_level_and_kind_of_frame() {
             for announced in [true, false] {
                 for checksum in [true, false] {
                     let payload = compress(&data, level, announced, checksum);
-                    for size in [Some(data.len()), None] {
-                        assert!(decode(&Native, Algorithm::Zstd, &payload, size).unwrap() == data);
-                        assert!(decode(&PureRust, Algorithm::Zstd, &payload, size).unwrap() == data);
+                    for (engine, size) in ENGINES.iter().flat_map(|engine| [(engine, Some(data.len())), (engine, None)])
+                    {
+                        assert!(decode(*engine, Algorithm::Zstd, &payload, size).unwrap() == data);
                     }
                     let Some(limit) = data.len().checked_sub(1) else { continue };
                     let error = Err(DecodeError::TooLarge { limit });
-                    assert_eq!(decode(&Native, Algorithm::Zstd, &payload, Some(limit)), error);
-                    assert_eq!(decode(&PureRust, Algorithm::Zstd, &payload, Some(limit)), error);
+                    ENGINES.iter().for_each(|engine| {
+                        assert_eq!(
+                            decode(*engine, Algorithm::Zstd, &payload, Some(limit)),
+                            error,
+                            "{level}, {announced}"
+                        );
+                    });
                 }
             }
         }
@@ -62,9 +70,8 @@ fn engines_agree_on_several_frames() {
             ]
             .concat();
             let data = [&first[..], second].concat();
-            for size in [Some(data.len()), None] {
-                assert!(decode(&Native, Algorithm::Zstd, &payload, size).unwrap() == data);
-                assert!(decode(&PureRust, Algorithm::Zstd, &payload, size).unwrap() == data);
+            for (engine, size) in ENGINES.iter().flat_map(|engine| [(engine, Some(data.len())), (engine, None)]) {
+                assert!(decode(*engine, Algorithm::Zstd, &payload, size).unwrap() == data);
             }
         }
     }
@@ -76,8 +83,9 @@ fn engines_agree_on_what_is_no_payload() {
     let frame = "28b52ffd208c7500003877696e646f772001000251c508";
     for hex in ["", "28b52ffd", &[frame, "00"].concat(), &[frame, "7879777731323334"].concat(), &frame[..44]] {
         let payload = unhex(hex);
-        assert_eq!(decode(&Native, Algorithm::Zstd, &payload, None), Err(damaged), "{hex}");
-        assert_eq!(decode(&PureRust, Algorithm::Zstd, &payload, None), Err(damaged), "{hex}");
+        for engine in ENGINES {
+            assert_eq!(decode(engine, Algorithm::Zstd, &payload, None), Err(damaged), "{hex}");
+        }
     }
     assert_eq!(decode(&Native, Algorithm::Zstd, &unhex("502a4d180400000061626364"), None), Ok(Vec::new()));
 }
@@ -90,16 +98,19 @@ fn bombs_stop_at_the_limit() {
         assert!(payload.len() < 4000);
         for limit in [0, 1024, MAX_DATA_SIZE] {
             let error = Err(DecodeError::TooLarge { limit });
-            assert_eq!(decode(&Native, Algorithm::Zstd, &payload, Some(limit)), error);
-            assert_eq!(decode(&PureRust, Algorithm::Zstd, &payload, Some(limit)), error);
+            for engine in ENGINES {
+                assert_eq!(decode(engine, Algorithm::Zstd, &payload, Some(limit)), error);
+            }
         }
         let error = Err(DecodeError::TooLarge { limit: MAX_DATA_SIZE });
-        assert_eq!(decode(&Native, Algorithm::Zstd, &payload, None), error);
+        for engine in ENGINES {
+            assert_eq!(decode(engine, Algorithm::Zstd, &payload, None), error);
+        }
     }
 }
 
 proptest! {
-    /// Both answer, within the limits. What they make of damage may differ: neither finds all of it in the Huffman
+    /// All answer, within the limits. What they make of damage may differ: neither finds all of it in the Huffman
     /// streams of literals, and they overlook different parts.
     #[test]
     fn engines_survive_damaged_frames(
@@ -113,7 +124,7 @@ proptest! {
             let byte = byte.index(payload.len());
             payload[byte] ^= 1_u8 << bit;
         }
-        for engine in [&Native as &dyn Engine, &PureRust] {
+        for engine in ENGINES {
             for size in [Some(5000), None] {
                 if let Ok(plaintext) = decode(engine, Algorithm::Zstd, &payload, size) {
                     prop_assert!(plaintext.len() <= MAX_DATA_SIZE && size.is_none_or(|size| plaintext.len() == size));
@@ -164,8 +175,7 @@ fn every_level_of_zstd_is_written_and_read() {
             let compressor = if level == 0 { 3 } else { level };
             assert!(payload == compress(data, compressor, true, false), "{level}: not what a new context writes");
             let size = Some(data.len());
-            assert!(decode(&Native, Algorithm::Zstd, &payload, size).unwrap() == data);
-            assert!(decode(&PureRust, Algorithm::Zstd, &payload, size).unwrap() == data);
+            assert!(ENGINES.iter().all(|engine| decode(*engine, Algorithm::Zstd, &payload, size).unwrap() == data));
         }
     }
     for level in [-129, 23, i32::MIN, i32::MAX] {
@@ -214,6 +224,11 @@ proptest! {
     }
 }
 
+/// All engines.
+const ENGINES: [&dyn Engine; 3] = [&Native, &PureRust, &Zrip];
+/// Those without libzstd.
+const RUST: [&dyn Engine; 2] = [&PureRust, &Zrip];
+
 fn encode(
     engine: &dyn Engine,
     spec: &str,
@@ -225,12 +240,12 @@ fn encode(
     compression.encode(engine, data, Some(&mut || 0.5), Help::NONE, scratch, &mut out).map(|made| (made, out))
 }
 
-/// The plaintext, in which both engines agree.
+/// The plaintext, in which all engines agree.
 fn read(made: Payload, payload: &[u8]) -> Vec<u8> {
     assert_eq!(made.csize, payload.len());
     let payload = &payload[..made.psize.unwrap_or(made.csize)];
     let plaintext = decode(&Native, made.algorithm, payload, made.size).unwrap();
-    assert!(decode(&PureRust, made.algorithm, payload, made.size).unwrap() == plaintext);
+    assert!(RUST.iter().all(|engine| decode(*engine, made.algorithm, payload, made.size).unwrap() == plaintext));
     plaintext
 }
 

@@ -2,14 +2,21 @@
 //!
 //! `npm/good/NAME` compares every item, attribute and byte with what the kit knows; `npm/damaged/NAME` wants an error with a
 //! code for whatever is wrong, and right contents for all else; `npm/software/NAME` does without Web Crypto; `npm/use/...` tries
-//! what no fixture is about; `npm/workers/...` and `npm/shared/...` compare several workers with one; `npm/types/...` compiles its types.
+//! what no fixture is about; `npm/workers/...` and `npm/shared/...` compare several workers with one; `npm/types/...` compiles its
+//! types; `npm/write/SUITE` has Node write a repository, and both programs read it; `npm/made/...` use repositories that are made for
+//! them, the real client's word against ours.
+
+mod made;
+mod write;
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, OnceLock};
 
+use portaborg_tests::client::PASSPHRASE;
 use portaborg_tests::fixture::{self, Fixture};
 use portaborg_tests::harness::{self, Findings, Trial};
+use portaborg_tests::peers;
 use portaborg_tests::scratch::Scratch;
 use portaborg_tests::web;
 
@@ -51,13 +58,24 @@ fn main() -> ExitCode {
             let installed = Arc::clone(&installed);
             trials.push(Trial::new(format!("npm/types/{name}"), move |findings| installed.compile(options, findings)));
         }
+        for suite in write::SUITES {
+            let installed = Arc::clone(&installed);
+            let name = format!("npm/write/{}", suite.name());
+            trials.push(Trial::new(name, move |findings| write::write(&installed, suite, findings)));
+        }
+        for (name, make) in made::MADE {
+            let installed = Arc::clone(&installed);
+            trials.push(Trial::new(format!("npm/made/{name}"), move |findings| {
+                installed.run_made(&format!("{name}.mjs"), make, findings);
+            }));
+        }
         trials
     })
 }
 
 /// The folder into which the package is installed, made when the first test needs it.
 #[derive(Default)]
-struct Installed {
+pub struct Installed {
     obstacle: OnceLock<Option<String>>,
     folder: OnceLock<Result<Scratch, String>>,
 }
@@ -70,15 +88,37 @@ impl Installed {
             node.env("NODE_OPTIONS", options).arg(unpacked.repository());
             node.arg(fixture::folder().join(format!("{}.expected.json", fixture.name)));
             node.args(web::key_file(fixture, &unpacked));
+            let borgstore = peers::folder().join("venv2/bin/borgstore-server-rest");
+            if borgstore.exists() {
+                node.env("BORGSTORE", borgstore);
+            }
         };
         self.node(script, change, findings);
+    }
+
+    /// Runs a script on a repository that is made for it.
+    fn run_made(&self, script: &str, make: made::Make, findings: &mut Findings) {
+        if self.folder(findings).is_none() {
+            return;
+        }
+        let scratch = Scratch::new("npm-made");
+        match make(&scratch) {
+            Ok(made) => {
+                let change = |node: &mut Command| {
+                    node.args(made.args).env("BORG_PASSPHRASE", PASSPHRASE).envs(made.environment);
+                };
+                self.node(&[script], change, findings);
+            }
+            Err(obstacle) => findings.skip(obstacle),
+        }
     }
 
     /// Runs a script, with what is added to its call.
     fn node(&self, script: &[&str], add: impl FnOnce(&mut Command), findings: &mut Findings) {
         let Some(folder) = self.folder(findings) else { return };
         let mut node = Command::new("node");
-        add(node.args(script).current_dir(folder));
+        node.args(script).current_dir(folder).env("XDG_CACHE_HOME", folder.join("cache"));
+        add(&mut node);
         says_nothing(&mut node, findings);
     }
 
@@ -96,7 +136,7 @@ impl Installed {
     }
 
     /// Where the package is installed.
-    fn folder(&self, findings: &mut Findings) -> Option<&Path> {
+    pub fn folder(&self, findings: &mut Findings) -> Option<&Path> {
         if let Some(obstacle) = self.obstacle.get_or_init(web::obstacle) {
             findings.skip(obstacle);
             return None;
@@ -141,5 +181,5 @@ const RESOLUTIONS: [(&str, [&str; 4]); 2] = [
 const LONG_CHUNKS: [&str; 2] = ["chunkers-default", "oddtree"];
 const NO_WEB_CRYPTO: &str = "--no-experimental-global-webcrypto";
 /// Scripts for what no fixture is about, and the fixture that they use.
-const CASES: &[&str] = &["cancel", "close", "http", "mistakes", "restore"];
+const CASES: &[&str] = &["cancel", "close", "http", "item-cache", "mistakes", "restore", "writing"];
 const USED: &str = "mode-aes256-ocb-sha256-repokey";
