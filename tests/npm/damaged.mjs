@@ -32,8 +32,8 @@ class Test {
 
   async run() {
     const { expected, host } = this
-    const { source, key, workers } = host
-    const options = { passphrase: expected.passphrase, key, workers }
+    const { source, key, workers, threads } = host
+    const options = { passphrase: expected.passphrase, key, workers, threads }
     const repo = await this.attempt('open', async () => host.openRepository(source, options))
     if (repo) {
       this.complaints += repo.warnings.length

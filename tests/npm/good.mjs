@@ -1,7 +1,7 @@
 // Everything of a good repository against what the kit knows, in whatever host: `run` gives what is wrong, a line each.
 //
-// A host has `openRepository`, a `source`, the `expected` JSON of the fixture, a `key` if it needs one, `workers`, `sha256`, which
-// promises the digest of a list of pieces, and `startedWorkers`, which tells how many were started.
+// A host has `openRepository`, a `source`, the `expected` JSON of the fixture, a `key` if it needs one, `workers`, `threads`, `sha256`,
+// which promises the digest of a list of pieces, and `startedWorkers`, which tells how many were started.
 
 /** By the bits of a mode. */
 const TYPES = {
@@ -14,14 +14,14 @@ const TYPES = {
 }
 
 export async function run(host) {
-  const { expected, key, workers } = host
+  const { expected, key, workers, threads } = host
   const lines = []
   const wrong = (text) => lines.push(text)
   const same = (what, found, wanted) => {
     const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)]
     if (a !== b) wrong(`${what} is ${a}, not ${b}`)
   }
-  const repo = await host.openRepository(host.source, { passphrase: expected.passphrase, key, workers })
+  const repo = await host.openRepository(host.source, { passphrase: expected.passphrase, key, workers, threads })
   same('id', repo.id, expected.repository_id ?? repo.id)
   same('encryption', repo.encryption, expected.encryption ?? repo.encryption)
   same('idHash', repo.idHash, expected.id_hash ?? repo.idHash)

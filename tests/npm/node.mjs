@@ -1,5 +1,5 @@
 // Node as a host of a script: `node node.mjs SCRIPT REPOSITORY EXPECTED [KEY]`. EXPECTED is the fixture's JSON, KEY a file with its
-// key; `WORKERS` says how many workers there are. What is wrong is printed.
+// key; `WORKERS` says how many workers there are, `THREADS` of which kind. What is wrong is printed.
 
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -16,6 +16,7 @@ const lines = await run({
   expected: JSON.parse(await readFile(expectedFile, 'utf8')),
   key: keyFile && (await readFile(keyFile, 'utf8')),
   workers: process.env.WORKERS ? Number(process.env.WORKERS) : undefined,
+  threads: process.env.THREADS,
   startedWorkers: () => started,
   sha256: async (pieces) => {
     const hash = createHash('sha256')

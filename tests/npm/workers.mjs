@@ -38,14 +38,18 @@ export async function run(host) {
 const SEVERAL = 3
 
 /** All that comes out, a line each. */
-async function record({ openRepository, source, expected, sha256 }, workers, spoil) {
+async function record({ openRepository, source, expected, sha256, threads }, workers, spoil) {
   let spoils = false
   const read = async (name, offset, length) => {
     const bytes = await source.read(name, offset, length)
     await new Promise((wake) => setTimeout(wake, Math.random() * 3))
     return spoils && name.startsWith('packs/') && bytes ? spoil(bytes, offset) : bytes
   }
-  const repo = await openRepository({ list: (prefix) => source.list(prefix), read }, { passphrase: expected.passphrase, workers })
+  const repo = await openRepository({ list: (prefix) => source.list(prefix), read }, {
+    passphrase: expected.passphrase,
+    workers,
+    threads,
+  })
   const lines = []
   const attempt = async (what, run) => {
     lines.push(what)

@@ -2,10 +2,11 @@
 //!
 //! `browser/good/NAME` and `browser/damaged/NAME` run the scripts that Node runs, in a page: every fixture, in turn from the origin's
 //! private file system, from chosen files and over HTTP, with one worker and with several, and in pages that are isolated from other
-//! origins and in ones that aren't. `browser/workers/...` compare several workers with one, and
+//! origins and in ones that aren't. `browser/workers/...` and `browser/shared/...` compare several workers with one, and
 //! `browser/bundled` opens a page that Vite made of the package.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, OnceLock};
 
@@ -27,10 +28,10 @@ fn main() -> ExitCode {
                 browser.read(&format!("{group}.mjs"), &fixture, number, findings);
             }));
         }
-        for source in SOURCES {
+        for (source, threads) in [("handle", "workers"), ("http", "shared")] {
             let browser = Arc::clone(&browser);
-            trials.push(Trial::new(format!("browser/workers/{source}"), move |findings| {
-                browser.workers(source, findings)
+            trials.push(Trial::new(format!("browser/{threads}/{source}"), move |findings| {
+                browser.workers(source, threads, findings);
             }));
         }
         trials.push(Trial::new("browser/bundled", move |findings| browser.bundled(findings)));
@@ -56,24 +57,32 @@ impl Browser {
         let Some((chromium, _)) = self.started(findings) else { return };
         let unpacked = fixture.unpack();
         let key = web::key_file(fixture, &unpacked).map(|file| fs::read_to_string(file).expect("a key is a text"));
+        let isolated = ISOLATED[way % ISOLATED.len()];
         findings.extend(chromium.run(json!({
             "script": script,
             "source": SOURCES[way % SOURCES.len()],
             "workers": WORKERS[way % WORKERS.len()],
-            "isolated": ISOLATED[way % ISOLATED.len()],
-            "root": unpacked.repository(),
-            "expected": fixture::folder().join(format!("{}.expected.json", fixture.name)),
+            "threads": if isolated { "shared" } else { "workers" },
+            "isolated": isolated,
+            "root": text(&unpacked.repository()),
+            "expected": text(&fixture::folder().join(format!("{}.expected.json", fixture.name))),
             "key": key,
         })));
     }
 
     /// Compares several workers with one.
-    fn workers(&self, source: &str, findings: &mut Findings) {
+    fn workers(&self, source: &str, threads: &str, findings: &mut Findings) {
         let Some((chromium, _)) = self.started(findings) else { return };
         let made = web::long_contents("aes256-ocb");
         let (root, expected) = (made.path().join("repo"), made.path().join("expected.json"));
-        let job =
-            json!({ "script": "workers.mjs", "source": source, "isolated": true, "root": root, "expected": expected });
+        let job = json!({
+            "script": "workers.mjs",
+            "source": source,
+            "threads": threads,
+            "isolated": true,
+            "root": text(&root),
+            "expected": text(&expected),
+        });
         findings.extend(chromium.run(job));
     }
 
@@ -97,7 +106,7 @@ impl Browser {
         fs::rename(unpacked.path().join("repo"), made.join("repository")).expect("both are folders of this test");
         let expected = fixture::folder().join(format!("{BUNDLED}.expected.json"));
         fs::copy(expected, made.join("expected.json")).expect("a new folder can be written");
-        findings.extend(chromium.run(json!({ "root": made, "page": "index.html" })));
+        findings.extend(chromium.run(json!({ "root": text(&made), "page": "index.html" })));
     }
 
     /// The browser, and the folder with the package.
@@ -119,6 +128,10 @@ impl Browser {
             }
         }
     }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }
 
 /// What bundles the page.

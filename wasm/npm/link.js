@@ -98,6 +98,7 @@ export class Link {
     if (this.#gone) return
     this.#end(misuse('repository', 'The repository is closed.'))
     this.#port.ref()
+    for (const port of this.#threads) port.terminate() // before their memory is wiped
     const wiped = [...this.#workers.keys()].filter((port) => !this.#threads.has(port)).map((port) => {
       port.postMessage({ kind: 'close' })
       return new Promise((resolve) => this.#workers.set(port, resolve))

@@ -6,7 +6,10 @@ export function portOf(worker) {
     postMessage: (message, transfer) => worker.postMessage(message, transfer ?? []),
     listen({ message, failed }) {
       worker.onmessage = ({ data }) => message(data)
-      worker.onerror = failed
+      worker.onerror = (event) => {
+        event.preventDefault() // it is told here, and to nobody else
+        failed(event)
+      }
       worker.onmessageerror = failed
     },
     ref() {},

@@ -2,9 +2,9 @@
 //!
 //! `npm/good/NAME` compares every item, attribute and byte with what the kit knows; `npm/damaged/NAME` wants an error with a
 //! code for whatever is wrong, and right contents for all else; `npm/software/NAME` does without Web Crypto; `npm/use/...` tries
-//! what no fixture is about; `npm/workers/...` compares several workers with one; `npm/types/...` compiles its types;
-//! `npm/write/SUITE` has Node write a repository, and both programs read it; `npm/made/...` use repositories that are made for them,
-//! the real client's word against ours.
+//! what no fixture is about; `npm/workers/...` and `npm/shared/...` compare several workers with one; `npm/types/...` compiles its
+//! types; `npm/write/SUITE` has Node write a repository, and both programs read it; `npm/made/...` use repositories that are made for
+//! them, the real client's word against ours.
 
 mod made;
 mod write;
@@ -43,13 +43,13 @@ fn main() -> ExitCode {
                 installed.run(&[&format!("{case}.mjs")], &fixture::named(USED), "", findings);
             }));
         }
-        for encryption in ENCRYPTIONS {
+        for (encryption, threads) in ENCRYPTIONS.into_iter().flat_map(|one| THREADS.map(|threads| (one, threads))) {
             let installed = Arc::clone(&installed);
-            trials.push(Trial::new(format!("npm/workers/{encryption}"), move |findings| {
+            trials.push(Trial::new(format!("npm/{threads}/{encryption}"), move |findings| {
                 let made = web::long_contents(encryption);
                 let args = [&made.path().join("repo"), &made.path().join("expected.json")];
                 let add = |node: &mut Command| {
-                    node.args(args);
+                    node.args(args).env("THREADS", threads);
                 };
                 installed.node(&["node.mjs", "workers.mjs"], add, findings);
             }));
@@ -165,6 +165,9 @@ fn says_nothing(program: &mut Command, findings: &mut Findings) {
 
 /// Repositories that several workers read: Web Crypto decrypts the one, and software the other.
 const ENCRYPTIONS: [&str; 2] = ["aes256-ocb", "chacha20-poly1305"];
+
+/// What they are: with a module each, or threads of one.
+const THREADS: [&str; 2] = ["workers", "shared"];
 
 /// What compiles TypeScript.
 const TYPESCRIPT: &str = "typescript@5.9.3";
