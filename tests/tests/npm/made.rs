@@ -17,6 +17,9 @@ use portaborg_tests::scratch::Scratch;
 use portaborg_tests::writing::Opened;
 use serde_json::{Value, json};
 
+/// The package derives keys as they say, whatever is set for tests.
+const REAL_KEYS: (&str, &str) = ("BORG_TESTONLY_WEAKEN_KDF", "0");
+
 /// Scripts for repositories that are made for them.
 pub const MADE: [(&str, Make); 3] =
     [("diff", made_to_compare), ("latency", made_to_wait_for), ("index", made_with_a_large_index)];
@@ -35,7 +38,7 @@ pub type Make = fn(&Scratch) -> Result<Made, &'static str>;
 /// Archives of trees of which one became the other, and what the real client says of that.
 fn made_to_compare(scratch: &Scratch) -> Result<Made, &'static str> {
     let pair = Pair::new(scratch, &scratch.path().join("repository")).ok_or(peers::MISSING)?;
-    let client = &pair.peer;
+    let client = &pair.env(REAL_KEYS.0, REAL_KEYS.1).peer;
     client.ok(&["repo-create", "-e", "aes256-ocb"]);
     let folder = scratch.folder("tree");
     let fill = |script: &str| {
@@ -65,7 +68,8 @@ fn made_to_compare(scratch: &Scratch) -> Result<Made, &'static str> {
 fn made_to_wait_for(scratch: &Scratch) -> Result<Made, &'static str> {
     const FOLDERS: usize = 100;
     const FILES: usize = 1000;
-    let client = Client::ours(scratch, &scratch.path().join("repository")).env("BORG_PACK_MAX_COUNT", "110");
+    let client = Client::ours(scratch, &scratch.path().join("repository"));
+    let client = client.env("BORG_PACK_MAX_COUNT", "110").env(REAL_KEYS.0, REAL_KEYS.1);
     client.ok(&["repo-create", "-e", "aes256-ocb"]);
     let large = scratch.folder("large");
     for folder in 0..FOLDERS {
