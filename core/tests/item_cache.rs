@@ -180,7 +180,8 @@ fn what_is_missing_of_a_file_or_in_another_place_is_noticed() {
     assert!(file.len() > HEAD_BYTES + 3 * sealed);
     let segment = |number: usize| HEAD_BYTES + number * sealed..HEAD_BYTES + (number + 1) * sealed;
     let parts = |ranges: &[std::ops::Range<usize>]| -> Vec<u8> {
-        [&[0..HEAD_BYTES], ranges].concat().into_iter().flat_map(|range| file[range].to_vec()).collect()
+        let segments = ranges.iter().flat_map(|range| &file[range.clone()]);
+        file[..HEAD_BYTES].iter().chain(segments).copied().collect()
     };
     let end = file.len();
     let rest = segment(2).start..end;
@@ -404,8 +405,8 @@ proptest! {
         let block = Block::encode(&items).unwrap();
         let mut some = Block::parse(block[4..].to_vec()).unwrap().items();
         let mut found = Vec::new();
-        for number in 0..items.len() {
-            prop_assert_eq!(some.next_path(), Some(&items[number].path[..]));
+        for (number, item) in items.iter().enumerate() {
+            prop_assert_eq!(some.next_path(), Some(&item.path[..]));
             if wanted >> number & 1 == 1 {
                 found.push(some.item().unwrap());
             }
@@ -460,7 +461,7 @@ proptest! {
 
     #[test]
     fn authentic_bytes_that_are_no_blocks_do_no_harm(plaintext in bytes(300)) {
-        read(&file_of(&keys(), &[plaintext.clone()]));
+        read(&file_of(&keys(), std::slice::from_ref(&plaintext)));
         let block = [&(plaintext.len() as u32).to_le_bytes()[..], &plaintext].concat();
         read(&file_of(&keys(), &[block]));
     }
