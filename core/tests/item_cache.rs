@@ -180,7 +180,8 @@ fn what_is_missing_of_a_file_or_in_another_place_is_noticed() {
     assert!(file.len() > HEAD_BYTES + 3 * sealed);
     let segment = |number: usize| HEAD_BYTES + number * sealed..HEAD_BYTES + (number + 1) * sealed;
     let parts = |ranges: &[std::ops::Range<usize>]| -> Vec<u8> {
-        std::iter::once(&(0..HEAD_BYTES)).chain(ranges).flat_map(|range| file[range.clone()].to_vec()).collect()
+        let segments = ranges.iter().flat_map(|range| &file[range.clone()]);
+        file[..HEAD_BYTES].iter().chain(segments).copied().collect()
     };
     let end = file.len();
     let rest = segment(2).start..end;

@@ -6,6 +6,7 @@ pub mod archives;
 pub mod engine;
 pub mod files_cache;
 pub mod folder;
+pub mod item_cache;
 pub mod items;
 pub mod keys;
 pub mod lender;
