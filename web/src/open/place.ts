@@ -50,10 +50,13 @@ export function placeAt(text: string, user: string, password: string): Place {
 /** The repository that `portaborg web REPO` serves beside this page, if its token stands in the URL; the token leaves the URL. */
 export function servedPlace(): Place | undefined {
   const given = new URLSearchParams(location.hash.slice(1))
-  const token = given.get('token')
-  if (!token) return undefined
+  const [token, path] = [given.get('token'), given.get('repository')]
+  if (!token || !path) return undefined
   history.replaceState(history.state, '', location.pathname + location.search)
-  const url = new URL('repo', document.baseURI).href
+  const { href, origin } = new URL(path, document.baseURI)
+  // Whoever made the address must not learn the token from another server.
+  if (origin !== location.origin) return undefined
+  const url = href.replace(/\/+$/, '')
   return { kind: 'served', label: given.get('name') || url, url, token }
 }
 

@@ -223,7 +223,7 @@ export const open = {
   },
 
   async 'a repository that a program serves beside the page'({ browser, url }) {
-    const page = await openPage(browser, `${url}#token=secret&name=backup`)
+    const page = await openPage(browser, `${url}#repository=/repository/&token=secret&name=backup`)
     // Nothing is served there by this server: the place is tried, with the token, which is no longer to be seen.
     await refused(page, /no repository that can be read|can’t be reached|no repository/)
     ok(!page.url().includes('secret'))
