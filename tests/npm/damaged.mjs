@@ -34,7 +34,7 @@ class Test {
     const { expected, host } = this
     const { source, key, workers, threads } = host
     const options = { passphrase: expected.passphrase, key, workers, threads }
-    const repo = await this.attempt('open', async () => host.openRepository(source, options))
+    const repo = await this.attempt('open', async () => host.openRepository(await source(), options))
     if (repo) {
       this.complaints += repo.warnings.length
       for await (const archive of repo.archives()) await this.contents(archive)

@@ -21,7 +21,7 @@ export async function run(host) {
     const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)]
     if (a !== b) wrong(`${what} is ${a}, not ${b}`)
   }
-  const repo = await host.openRepository(host.source, { passphrase: expected.passphrase, key, workers, threads })
+  const repo = await host.openRepository(await host.source(), { passphrase: expected.passphrase, key, workers, threads })
   same('id', repo.id, expected.repository_id ?? repo.id)
   same('encryption', repo.encryption, expected.encryption ?? repo.encryption)
   same('idHash', repo.idHash, expected.id_hash ?? repo.idHash)

@@ -12,7 +12,7 @@ const { run } = await import(`./${script}`)
 const lines = await run({
   openRepository,
   PortaborgError,
-  source: await sources.directory(folder),
+  source: () => sources.directory(folder),
   expected: JSON.parse(await readFile(expectedFile, 'utf8')),
   key: keyFile && (await readFile(keyFile, 'utf8')),
   workers: process.env.WORKERS ? Number(process.env.WORKERS) : undefined,

@@ -38,11 +38,11 @@ const SOURCES = {
 }
 
 /** What is wrong, a line each. */
-export async function work({ script, source, repository, ...rest }) {
+export async function work({ script, source, repository, key, ...rest }) {
   try {
     const { run } = await import(`/scripts/${script}`)
     const host = { openRepository, PortaborgError, sha256, startedWorkers: () => started }
-    return await run({ ...host, source: await SOURCES[source](repository), ...rest })
+    return await run({ ...host, source: () => SOURCES[source](repository), key: key ?? undefined, ...rest })
   } catch (error) {
     return [`${error?.stack ?? error}`]
   }

@@ -39,13 +39,14 @@ const SEVERAL = 3
 
 /** All that comes out, a line each. */
 async function record({ openRepository, source, expected, sha256, threads }, workers, spoil) {
+  const good = await source()
   let spoils = false
   const read = async (name, offset, length) => {
-    const bytes = await source.read(name, offset, length)
+    const bytes = await good.read(name, offset, length)
     await new Promise((wake) => setTimeout(wake, Math.random() * 3))
     return spoils && name.startsWith('packs/') && bytes ? spoil(bytes, offset) : bytes
   }
-  const repo = await openRepository({ list: (prefix) => source.list(prefix), read }, {
+  const repo = await openRepository({ list: (prefix) => good.list(prefix), read }, {
     passphrase: expected.passphrase,
     workers,
     threads,
