@@ -1,9 +1,14 @@
 //! The chunk index: in which pack, and where in it, each chunk lies (repository layer, sections 5.4 to 5.6).
 
+mod slots;
+
 use crate::id::{ChunkId, PackId};
 use crate::table::{self, Layout, TableError};
 use alloc::vec::Vec;
-use hashbrown::HashMap;
+use core::hash::BuildHasher;
+use hashbrown::DefaultHashBuilder;
+use hashbrown::hash_table::{Entry, HashTable};
+use slots::{Slot, Slots};
 
 const VALUE_BYTES: usize = 48;
 /// What Borg writes into the flags of every entry. It means nothing to a reader.
@@ -44,22 +49,13 @@ pub struct Location {
     pub size: u32,
 }
 
-/// All chunks that a repository has.
-///
-/// Packs are numbered, so that an entry costs 44 bytes and its slot instead of 80. The hash is seeded: an index that is made
-/// from headers holds ids that anyone with the files could choose.
+/// All chunks that a repository has. Packs are numbered, so that an entry costs 44 bytes instead of 80.
 #[derive(Debug, Clone, Default)]
 pub struct ChunkIndex {
-    slots: HashMap<ChunkId, Slot>,
+    slots: Slots,
     packs: Vec<PackId>,
-    pack_numbers: HashMap<PackId, u32>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    pack: u32,
-    offset: u32,
-    size: u32,
+    pack_numbers: HashTable<u32>,
+    hasher: DefaultHashBuilder,
 }
 
 impl ChunkIndex {
@@ -110,14 +106,22 @@ impl ChunkIndex {
     /// Adds the chunks of one pack with their offsets and sizes, or moves them there.
     pub fn insert_pack(&mut self, pack: PackId, objects: impl Iterator<Item = (ChunkId, u32, u32)>) {
         let pack = self.pack_number(pack);
-        self.slots.extend(objects.map(|(id, offset, size)| (id, Slot { pack, offset, size })));
+        objects.for_each(|(id, offset, size)| self.slots.insert(id, Slot { pack, offset, size }));
     }
 
     fn pack_number(&mut self, pack: PackId) -> u32 {
-        *self.pack_numbers.entry(pack).or_insert_with(|| {
-            self.packs.push(pack);
-            u32::try_from(self.packs.len() - 1).expect("there are fewer packs than chunks fit into memory")
-        })
+        let ChunkIndex { packs, pack_numbers, hasher, .. } = self;
+        let is_same = |&number: &u32| packs[number as usize] == pack;
+        let hash = |&number: &u32| hasher.hash_one(packs[number as usize]);
+        match pack_numbers.entry(hasher.hash_one(pack), is_same, hash) {
+            Entry::Occupied(number) => *number.get(),
+            Entry::Vacant(vacant) => {
+                let number = u32::try_from(packs.len()).expect("there are fewer packs than chunks fit into memory");
+                vacant.insert(number);
+                packs.push(pack);
+                number
+            }
+        }
     }
 
     /// Where a chunk lies.
@@ -132,7 +136,7 @@ impl ChunkIndex {
 
     /// Whether there is no chunk.
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.slots.len() == 0
     }
 
     /// All chunks, in no order.
@@ -148,10 +152,13 @@ impl ChunkIndex {
     /// Forgets all chunks that lie in these packs.
     pub fn remove_packs(&mut self, packs: &[PackId]) {
         let mut gone = alloc::vec![false; self.packs.len()];
-        for number in packs.iter().filter_map(|pack| self.pack_numbers.get(pack)) {
-            gone[*number as usize] = true;
+        for pack in packs {
+            let is_same = |&number: &u32| self.packs[number as usize] == *pack;
+            if let Some(number) = self.pack_numbers.find(self.hasher.hash_one(pack), is_same) {
+                gone[*number as usize] = true;
+            }
         }
-        self.slots.retain(|_, slot| !gone[slot.pack as usize]);
+        self.slots.retain(|slot| !gone[slot.pack as usize]);
     }
 
     fn location(&self, slot: &Slot) -> Location {

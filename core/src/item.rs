@@ -106,6 +106,21 @@ pub enum FileType {
     Other(u32),
 }
 
+impl FileType {
+    /// What the type bits of a mode say.
+    pub fn of_mode(mode: u32) -> FileType {
+        match mode & S_IFMT {
+            0o100_000 => FileType::Regular,
+            0o040_000 => FileType::Directory,
+            0o120_000 => FileType::Symlink,
+            0o010_000 => FileType::Fifo,
+            0o020_000 => FileType::CharDevice,
+            0o060_000 => FileType::BlockDevice,
+            other => FileType::Other(other),
+        }
+    }
+}
+
 /// Why an encoded item can't be used. The text of the path is there if it could be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ItemError {
@@ -206,15 +221,7 @@ impl Item {
 
     /// What kind of object it is; `None` if no mode was stored.
     pub fn file_type(&self) -> Option<FileType> {
-        self.mode.map(|mode| match mode & S_IFMT {
-            0o100_000 => FileType::Regular,
-            0o040_000 => FileType::Directory,
-            0o120_000 => FileType::Symlink,
-            0o010_000 => FileType::Fifo,
-            0o020_000 => FileType::CharDevice,
-            0o060_000 => FileType::BlockDevice,
-            other => FileType::Other(other),
-        })
+        self.mode.map(FileType::of_mode)
     }
 
     /// Length of the content by its chunks, in bytes. A sum that overflows saturates.

@@ -63,9 +63,9 @@
 //! | - | - |
 //! | 0 ground | [`bytes`] [`exec`] [`id`] [`limits`] [`random`] [`time`] [`tuning`] |
 //! | 1 transforms: bytes to bytes, texts | [`chunk`] [`codec`] [`crypto`] [`ini`] [`msgpack`] [`text`] |
-//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`files_cache`] [`index`] [`input_map`] [`item`] [`key`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`references`] [`select`] [`store_object`] [`table`] |
+//! | 2 formats: bytes to types | [`archive`] [`config`] [`defaults`] [`files_cache`] [`index`] [`input_map`] [`item`] [`item_cache`] [`key`] [`listing`] [`lock`] [`name`] [`object`] [`pattern`] [`placeholder`] [`references`] [`select`] [`store_object`] [`table`] |
 //! | 3 doors | [`store`] |
-//! | 4 doing | [`check`] [`compact`] [`create`] [`extract`] [`repo`] |
+//! | 4 doing | [`check`] [`compact`] [`create`] [`diff`] [`extract`] [`repo`] |
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -98,7 +98,9 @@ pub mod files_cache;
 pub mod index;
 pub mod input_map;
 pub mod item;
+pub mod item_cache;
 pub mod key;
+pub mod listing;
 pub mod lock;
 pub mod name;
 pub mod object;
@@ -114,5 +116,6 @@ pub mod store;
 pub mod check;
 pub mod compact;
 pub mod create;
+pub mod diff;
 pub mod extract;
 pub mod repo;

@@ -105,10 +105,7 @@ impl Key {
     /// Where the object lies below the repository (section 1.2).
     pub fn path(&self) -> String {
         match self {
-            Key::Pack(id) => {
-                let name = alloc::format!("{id}");
-                alloc::format!("{}/{}/{name}", Namespace::Packs.name(), &name[..2])
-            }
+            Key::Pack(id) => nested(Namespace::Packs, &alloc::format!("{id}")),
             _ => alloc::format!("{self}"),
         }
     }
@@ -160,6 +157,23 @@ impl Entry {
         let plain = name.strip_suffix(DELETED_SUFFIX);
         valid.then(|| Entry { name: plain.unwrap_or(name).into(), deleted: plain.is_some(), size, modified })
     }
+
+    /// Where the object lies below the repository, if it lies where it belongs (section 1.2).
+    pub fn path(&self, namespace: Namespace) -> String {
+        let mut path = nested(namespace, &self.name);
+        if self.deleted {
+            path.push_str(DELETED_SUFFIX);
+        }
+        path
+    }
+}
+
+/// Packs lie in folders that are named by their first two digits.
+fn nested(namespace: Namespace, name: &str) -> String {
+    match (namespace, name.get(..2)) {
+        (Namespace::Packs, Some(digits)) => alloc::format!("{}/{digits}/{name}", namespace.name()),
+        _ => alloc::format!("{}/{name}", namespace.name()),
+    }
 }
 
 #[cfg(test)]
@@ -171,6 +185,10 @@ mod tests {
         let key = Key::Pack(PackId([0xab; 32]));
         assert_eq!(key.path(), alloc::format!("packs/ab/{}", "ab".repeat(32)));
         assert_eq!(alloc::format!("{key}"), alloc::format!("packs/{}", "ab".repeat(32)));
+        let path = |name: &str, namespace| Entry::from_name(name, 0, None).unwrap().path(namespace);
+        let name = "ab".repeat(32);
+        assert_eq!(path(&name, Namespace::Packs), key.path());
+        assert_eq!(path("abc.del", Namespace::Archives), "archives/abc.del");
     }
 
     #[test]

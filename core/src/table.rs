@@ -88,7 +88,15 @@ pub fn entries<'t>(
 /// Serialises a table of these entries, whose keys are distinct, byte for byte as the original library does when it is
 /// made large enough at once: with a capacity of twice the entries, or 1000 if there are none.
 pub fn serialise<V: AsRef<[u8]>>(entries: &[([u8; KEY_BYTES], V)], layout: &Layout) -> Vec<u8> {
-    let capacity = if entries.is_empty() { EMPTY_CAPACITY } else { 2 * entries.len() };
+    serialise_within(if entries.is_empty() { EMPTY_CAPACITY } else { 2 * entries.len() }, entries, layout)
+}
+
+/// The same for a table to which others will add entries: to one that was made for fewer than four, the original library can't.
+pub fn serialise_to_grow<V: AsRef<[u8]>>(entries: &[([u8; KEY_BYTES], V)], layout: &Layout) -> Vec<u8> {
+    serialise_within(EMPTY_CAPACITY.max(2 * entries.len()), entries, layout)
+}
+
+fn serialise_within<V: AsRef<[u8]>>(capacity: usize, entries: &[([u8; KEY_BYTES], V)], layout: &Layout) -> Vec<u8> {
     let mut slots = Slots::new(capacity);
     for (number, (key, _)) in entries.iter().enumerate() {
         slots.place(u32::from_be_bytes([key[0], key[1], key[2], key[3]]) as usize % capacity, number);

@@ -57,11 +57,18 @@ pub struct Tuning {
     ///
     /// 32 MiB are two parts of a large file, or what a dozen threads read of small ones.
     pub create_bytes: usize,
-    /// From how many bytes on a payload is decrypted by an asynchronous block cipher, where a face has one beside its own: Web
-    /// Crypto.
+    /// From how many bytes on what is read at once is decrypted by an asynchronous block cipher, where a face has one beside its
+    /// own: Web Crypto.
     ///
-    /// A call of it costs up to 55 microseconds, and the payload goes there and back; software takes as long for 8 KiB.
+    /// A call of it costs up to 55 microseconds, and the bytes go there and back; software takes as long for 8 KiB.
     pub webcrypto_from_bytes: usize,
+    /// From how many bytes on a payload goes there, together with others that were read at once.
+    pub webcrypto_part_bytes: usize,
+    /// From how many bytes on what is read at once is given to a helper that shares no memory, where a face has such ones: workers
+    /// in browsers and in Node.
+    ///
+    /// A message costs about 20 microseconds each way, and wakes a thread.
+    pub errand_from_bytes: usize,
     /// How many chunks may be in flight for each thread that works on them: one in work, and one ready for it.
     pub look_ahead_per_worker: usize,
     /// What the chunks in flight may take together, in bytes of the longer of plaintext and object. One chunk is let in
@@ -113,6 +120,8 @@ impl Tuning {
             create_workers: None,
             create_bytes: 32 << 20,
             webcrypto_from_bytes: 64 << 10,
+            webcrypto_part_bytes: 256,
+            errand_from_bytes: 32 << 10,
             look_ahead_per_worker: 2,
             window_bytes: 64 << 20,
         }

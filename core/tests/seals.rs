@@ -28,6 +28,7 @@ impl Random for Counter {
 }
 
 /// One sealer issues tickets, eight workers seal with them; the pairs are read from the envelopes.
+#[cfg_attr(target_os = "wasi", ignore = "there are no threads")]
 #[test]
 fn a_million_seals_on_eight_workers_use_no_nonce_twice() {
     for (encryption, limit) in [("aes256-ocb", Some(BLOCKS_OF_A_SESSION)), ("chacha20-poly1305", None)] {

@@ -9,6 +9,7 @@ use crate::output::log::{ARCHIVER, DEFAULT_PACE, Level, Log, LogOptions, Message
 use crate::output::progress::parse_pace;
 use crate::output::stdout::print;
 use crate::status::Status;
+use crate::system::process;
 use jiff::tz::TimeZone;
 use portaborg_core::placeholder::{self, PlaceholderError, Placeholders};
 use portaborg_core::time::Timestamp;
@@ -104,7 +105,7 @@ impl App {
             hostname: host::hostname(),
             fqdn: host::fqdn(),
             user: host::username(),
-            pid: std::process::id(),
+            pid: process::id(),
             uuid4: random::uuid()?,
             now,
             unixtime: now.secs,

@@ -1,8 +1,10 @@
 //! The command line, as Borg has it (command line, sections 0 and 1).
 
 use crate::app::App;
+#[cfg(not(target_os = "wasi"))]
+use crate::command::web;
 use crate::command::{
-    benchmark, break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate,
+    benchmark, break_lock, check, compact, create, debug, delete, extract, help, info, key, list, listing, recreate,
     repo_compress, repo_create, repo_delete, repo_info, repo_list, undelete, version,
 };
 use crate::failure::Failure;
@@ -65,10 +67,15 @@ pub enum Command {
     Key(key::Options),
     /// break the repository and cache locks
     BreakLock(break_lock::Options),
+    /// make a repository readable from any web server
+    Listing(listing::Options),
     /// benchmark command
     Benchmark(benchmark::Options),
     /// debugging command (not intended for normal use)
     Debug(debug::Options),
+    /// open the repository in a browser
+    #[cfg(not(target_os = "wasi"))]
+    Web(web::Options),
     /// display the Borg client and server versions
     Version(version::Options),
     /// extra help
@@ -95,8 +102,11 @@ impl Command {
             Command::RepoCompress(options) => repo_compress::run(app, options),
             Command::Key(options) => key::run(app, options, describe),
             Command::BreakLock(options) => break_lock::run(app, options),
+            Command::Listing(options) => listing::run(app, options),
             Command::Benchmark(options) => benchmark::run(app, options, describe),
             Command::Debug(options) => debug::run(app, options, describe),
+            #[cfg(not(target_os = "wasi"))]
+            Command::Web(options) => web::run(app, options),
             Command::Version(options) => version::run(app, options),
             Command::Help(options) => help::run(options, describe()),
         }

@@ -17,16 +17,19 @@ mod output;
 mod repository;
 mod restore;
 mod status;
+mod system;
 mod tuning;
 mod usage;
+#[cfg(not(target_os = "wasi"))]
+mod web;
 
 use app::App;
 use cli::Command;
 use failure::Failure;
 use output::log::{ARCHIVER, Level, Message, SHOW_RC, SHOW_VERSION};
 use portaborg_core::limits::BORG_VERSION;
-use rustix::time::{ClockId, clock_gettime};
 use std::process::ExitCode;
+use system::process;
 
 fn main() -> ExitCode {
     let (common, command) = match usage::parse() {
@@ -60,16 +63,14 @@ fn main() -> ExitCode {
 
 /// What the threads took: the first one does what has to be done in order, the others can be as many as there are processors.
 fn processor_time() -> String {
-    let seconds = |clock| {
-        let time = clock_gettime(clock);
-        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-    };
-    let (all, first) = (seconds(ClockId::ProcessCPUTime), seconds(ClockId::ThreadCPUTime));
-    format!("{all:.3} s, of which {first:.3} s in the first thread")
+    match process::processor_secs() {
+        Some((all, first)) => format!("{all:.3} s, of which {first:.3} s in the first thread"),
+        None => "not known".into(),
+    }
 }
 
 fn run(app: &App, command: &Command) -> Result<(), Failure> {
     interrupt::watch().map_err(|error| Failure::error(format_args!("can not watch for signals: {error}")))?;
-    rustix::process::umask(rustix::fs::Mode::from_raw_mode((app.common.umask & 0o777) as rustix::fs::RawMode));
+    process::set_umask(app.common.umask);
     command.run(app, usage::command)
 }

@@ -4,6 +4,7 @@
 //! may be wrong.
 
 use crate::failure::Failure;
+use crate::system::process::MAX_THREADS;
 use portaborg_core::codec::{Algorithm, Compression};
 use portaborg_core::tuning::Tuning;
 use std::env;
@@ -13,9 +14,6 @@ const BLAKE3_THRESHOLD: &str = "BORG_BLAKE3_MT_THRESHOLD";
 const ZSTD_WORKERS: &str = "BORG_ZSTD_MT_WORKERS";
 const EXTRACT_WORKERS: &str = "BORG_EXTRACT_WORKERS";
 const CREATE_WORKERS: &str = "BORG_CREATE_WORKERS";
-
-/// More workers than these are never started, whatever a variable says: it is libzstd's limit, too.
-const MAX_WORKERS: usize = 256;
 
 /// For a command that reads chunks.
 pub fn for_reading() -> Result<Tuning, Failure> {
@@ -47,7 +45,7 @@ impl Settings {
             },
             _ => Ok(None),
         };
-        let workers = |name: &str| Ok(number(name, "")?.map(|workers| workers.min(MAX_WORKERS)));
+        let workers = |name: &str| Ok(number(name, "")?.map(|workers| workers.min(MAX_THREADS)));
         let mut tuning = Tuning::new(thread::available_parallelism().map_or(1, usize::from));
         if let Some(kib) = number(BLAKE3_THRESHOLD, " (KiB)")? {
             tuning.blake3_threads_from_bytes = kib.saturating_mul(1024);
@@ -96,7 +94,7 @@ mod tests {
         for (value, bytes) in [("0", 0), ("1", 1024), (" 1024 ", 1 << 20), ("9223372036854775807", usize::MAX)] {
             assert_eq!(read(all(), BLAKE3_THRESHOLD, value).unwrap().blake3_threads_from_bytes, bytes);
         }
-        for (value, workers) in [("0", 0), ("1", 1), ("12", 12), ("1000000", MAX_WORKERS)] {
+        for (value, workers) in [("0", 0), ("1", 1), ("12", 12), ("1000000", MAX_THREADS)] {
             assert_eq!(read(all(), ZSTD_WORKERS, value).unwrap().zstd_workers, Some(workers));
             assert_eq!(read(all(), EXTRACT_WORKERS, value).unwrap().extract_workers, Some(workers));
         }

@@ -2,7 +2,7 @@
 
 use crate::cli::{self, Cli};
 use crate::command::{
-    benchmark, break_lock, check, compact, create, debug, delete, extract, help, info, key, list, recreate,
+    benchmark, break_lock, check, compact, create, debug, delete, extract, help, info, key, list, listing, recreate,
     repo_compress, repo_create, repo_delete, repo_info, repo_list, undelete, version,
 };
 use crate::options::common::Common;
@@ -110,21 +110,19 @@ pub fn command() -> Command {
                 .mut_subcommand("list", described::<key::ListOptions>)
                 .mut_subcommand("change-location", described::<key::ChangeLocationOptions>)
         })
-        .mut_subcommand("benchmark", |benchmark| {
-            described::<benchmark::Options>(benchmark)
-                .mut_subcommand("cpu", described::<benchmark::CpuOptions>)
-                .mut_subcommand("crud", described::<benchmark::CrudOptions>)
-                .mut_subcommand("thresholds", described::<benchmark::ThresholdsOptions>)
-        })
+        .mut_subcommand("benchmark", benchmark::described)
+        .mut_subcommand("listing", described::<listing::Options>)
         .mut_subcommand("break-lock", described::<break_lock::Options>)
         .mut_subcommand("version", described::<version::Options>)
         .mut_subcommand("help", described::<help::Options>);
+    #[cfg(not(target_os = "wasi"))]
+    let described = described.mut_subcommand("web", self::described::<crate::command::web::Options>);
     let about = described.get_about().cloned().unwrap_or_default();
     tuned(described.before_help(about))
 }
 
 /// A command's help begins with what is written over its options; its list entry in the program's help is a few words.
-fn described<O: Args>(command: Command) -> Command {
+pub fn described<O: Args>(command: Command) -> Command {
     let options = O::augment_args(Command::new(""));
     let text = options.get_long_about().or(options.get_about()).map(ToString::to_string).unwrap_or_default();
     let period = if text.ends_with(['.', '\n']) { "" } else { "." };
@@ -201,7 +199,7 @@ mod tests {
             ("borg mount a b", "error: mount is something that Borg can do, but not this version of portaborg.\n"),
             ("borg check --repair", "error: --repair is something that Borg can do, but not this version"),
             ("borg /repo list", "error: \"/repo\" is no command; give the repository as --repo REPO"),
-            ("borg lst", "error: unrecognized subcommand 'lst'\n\n  tip: a similar subcommand exists: 'list'"),
+            ("borg extrakt", "error: unrecognized subcommand 'extrakt'\n\n  tip: a similar subcommand exists: 'extract'"),
             ("borg list", "error: the following required arguments were not provided:\n  <NAME>\n\nusage: "),
         ] {
             let text = complaint_about(line);

@@ -1,14 +1,8 @@
-// Everything of a good repository against what the kit knows: `node good.mjs REPOSITORY EXPECTED [KEY]`. What is wrong is
-// printed, a line each. EXPECTED is the fixture's JSON, KEY a file with its key.
+// Everything of a good repository against what the kit knows, in whatever host: `run` gives what is wrong, a line each.
+//
+// A host has `openRepository`, a `source`, the `expected` JSON of the fixture, a `key` if it needs one, `workers`, `threads`, `sha256`,
+// which promises the digest of a list of pieces, and `startedWorkers`, which tells how many were started.
 
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { openRepository, sources } from 'portaborg'
-
-const [folder, expectedFile, keyFile] = process.argv.slice(2)
-const expected = JSON.parse(await readFile(expectedFile, 'utf8'))
-const key = keyFile && (await readFile(keyFile, 'utf8'))
-const wrong = (text) => console.log(text)
 /** By the bits of a mode. */
 const TYPES = {
   [0o100000]: 'file',
@@ -19,16 +13,28 @@ const TYPES = {
   [0o060000]: 'block device',
 }
 
-const repo = await openRepository(await sources.directory(folder), { passphrase: expected.passphrase, key })
-same('id', repo.id, expected.repository_id ?? repo.id)
-same('encryption', repo.encryption, expected.encryption ?? repo.encryption)
-same('idHash', repo.idHash, expected.id_hash ?? repo.idHash)
-for (const deleted of [false, true]) await archives(deleted)
-const report = await repo.verify({ data: true })
-if (!report.ok) wrong(`verify: ${JSON.stringify(report)}`)
-await repo.close()
+export async function run(host) {
+  const { expected, key, workers, threads } = host
+  const lines = []
+  const wrong = (text) => lines.push(text)
+  const same = (what, found, wanted) => {
+    const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)]
+    if (a !== b) wrong(`${what} is ${a}, not ${b}`)
+  }
+  const repo = await host.openRepository(await host.source(), { passphrase: expected.passphrase, key, workers, threads })
+  same('id', repo.id, expected.repository_id ?? repo.id)
+  same('encryption', repo.encryption, expected.encryption ?? repo.encryption)
+  same('idHash', repo.idHash, expected.id_hash ?? repo.idHash)
+  const test = { ...host, repo, wrong, same }
+  for (const deleted of [false, true]) await archives(test, deleted)
+  const report = await repo.verify({ data: true })
+  if (!report.ok) wrong(`verify: ${JSON.stringify(report)}`)
+  await repo.close()
+  return lines
+}
 
-async function archives(deleted) {
+async function archives(test, deleted) {
+  const { repo, expected, same } = test
   const wanted = new Map(expected.archives.filter((one) => one.soft_deleted === deleted).map((one) => [one.id, one]))
   const listed = []
   for await (const archive of repo.archives({ deleted })) listed.push(archive)
@@ -49,7 +55,7 @@ async function archives(deleted) {
     if (!deleted) {
       const again = await repo.archive(`aid:${archive.id.slice(0, 12)}`)
       same('archive by id', again.id, archive.id)
-      await contents(again, wanted.get(archive.id))
+      await contents(test, again, wanted.get(archive.id))
     }
   }
 }
@@ -58,8 +64,9 @@ function zoned(text) {
   return /([+-]\d\d:\d\d|Z)$/.test(text) ? text : `${text}Z`
 }
 
-async function contents(archive, wanted) {
-  const paths = createHash('sha256')
+async function contents(test, archive, wanted) {
+  const { same, wrong, sha256 } = test
+  const paths = []
   const first = wanted.items ?? wanted.first_items
   const last = wanted.items ? [] : wanted.last_items
   const lastFrom = wanted.item_count - last.length
@@ -67,22 +74,21 @@ async function contents(archive, wanted) {
   let some
   for await (const item of archive.items()) {
     const facts = first[count] ?? last[count - lastFrom]
-    if (facts) await compare(archive, item, facts)
-    paths.update(item.path).update('\n')
+    if (facts) await compare(test, archive, item, facts)
+    paths.push(item.path)
     count += 1
     if (item.chunks?.length > 0) some = item
   }
   same(`${archive.name}: items`, count, wanted.item_count)
   const hash = wanted.sha256_of_paths_joined_by_newline
-  if (hash) same(`${archive.name}: paths`, paths.digest('hex'), hash)
-  if (some) await byPath(archive, some)
+  if (hash) same(`${archive.name}: paths`, await sha256(paths.map((path) => utf8.encode(`${path}\n`))), hash)
+  if (some) await byPath(test, archive, some)
   for await (const damage of archive.damage()) wrong(`${archive.name}: damage: ${JSON.stringify(damage)}`)
 }
 
-async function compare(archive, item, facts) {
+async function compare({ same, sha256 }, archive, item, facts) {
   const name = `${archive.name}: ${item.path}`
-  const raw = (text) => (text?.hex === undefined ? text && Buffer.from(text).toString('hex') : text.hex)
-  const hex = (bytes) => bytes && Buffer.from(bytes).toString('hex')
+  const raw = (text) => (text?.hex === undefined ? text && hex(utf8.encode(text)) : text.hex)
   const text = (number) => number?.toString()
   const mode = Number(facts.mode)
   same(`${name}: pathBytes`, hex(item.pathBytes), raw(facts.path))
@@ -102,28 +108,35 @@ async function compare(archive, item, facts) {
   same(`${name}: access ACL`, item.acl.access, facts.acl_access)
   same(`${name}: default ACL`, item.acl.default, facts.acl_default)
   same(`${name}: chunks`, item.chunks?.map(({ id, size }) => [id, size]), facts.chunks)
-  if (item.chunks) same(`${name}: content`, (await content(archive.open(item))).hash, facts.sha256)
+  if (item.chunks) same(`${name}: content`, await sha256(await pieces(archive.open(item))), facts.sha256)
 }
 
 /** Content by path, by its bytes, and parts of it. */
-async function byPath(archive, item) {
-  const { bytes } = await content(archive.open(item.path.includes('?') ? item.pathBytes : item.path))
+async function byPath({ same, wrong }, archive, item) {
+  const bytes = await content(archive.open(item.path.includes('?') ? item.pathBytes : item.path))
   same(`${item.path}: length`, bytes.length, item.size)
   const middle = Math.floor(bytes.length / 2)
   for (const [start, end] of [[0, 1], [middle, middle + 3], [middle, undefined], [bytes.length, undefined], [0, 0]]) {
     const part = await content(archive.open(item, { range: { start, end } }))
-    if (!part.bytes.equals(bytes.subarray(start, end))) wrong(`${item.path}: bytes ${start} to ${end}`)
+    const wanted = bytes.subarray(start, end)
+    const isSame = part.length === wanted.length && part.every((byte, at) => byte === wanted[at])
+    if (!isSame) wrong(`${item.path}: bytes ${start} to ${end}`)
   }
 }
 
 async function content(stream) {
-  const pieces = []
-  for await (const piece of stream) pieces.push(piece)
-  const bytes = Buffer.concat(pieces)
-  return { bytes, hash: createHash('sha256').update(bytes).digest('hex') }
+  return new Uint8Array(await new Blob(await pieces(stream)).arrayBuffer())
 }
 
-function same(what, found, wanted) {
-  const [a, b] = [JSON.stringify(found), JSON.stringify(wanted)]
-  if (a !== b) wrong(`${what} is ${a}, not ${b}`)
+async function pieces(stream) {
+  const pieces = []
+  const reader = stream.getReader()
+  for (let next = await reader.read(); !next.done; next = await reader.read()) pieces.push(next.value)
+  return pieces
+}
+
+const utf8 = new TextEncoder()
+
+function hex(bytes) {
+  return bytes && Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

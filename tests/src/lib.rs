@@ -26,11 +26,14 @@
 //! | [`writing`] | create and compact through core, over such a store |
 //! | [`trace`] | the system calls by which a program changes files |
 //! | [`web`] | the npm package: built, packed and installed |
+//! | [`chromium`] | a real browser, in which the package is used |
+//! | [`wasi`] | the program for WASI, and what runs it |
 //! | [`harness`] | runs tests by name, counts, reports |
 
 pub mod acl;
 pub mod bare;
 pub mod census;
+pub mod chromium;
 pub mod client;
 pub mod corpora;
 pub mod dice;
@@ -47,5 +50,6 @@ pub mod scratch;
 pub mod source;
 pub mod trace;
 pub mod tree;
+pub mod wasi;
 pub mod web;
 pub mod writing;

@@ -51,6 +51,8 @@ fn main() -> ExitCode {
             trials.push(Trial::new(format!("turns/archives/{case}"), move |findings| archives(case, findings)));
         }
         trials.push(Trial::new("turns/default-compression", default_compression));
+        trials.push(Trial::new("turns/checks/ours-first", |findings| checks(true, findings)));
+        trials.push(Trial::new("turns/checks/peer-first", |findings| checks(false, findings)));
         trials.push(Trial::new("turns/one-files-cache/ours-first", |findings| one_files_cache(true, findings)));
         trials.push(Trial::new("turns/one-files-cache/peer-first", |findings| one_files_cache(false, findings)));
         trials
@@ -195,6 +197,20 @@ fn same_tree(who: &str, extracted: &Tree, source: &Tree, findings: &mut Findings
     };
     let differences = tree::differences(&comparable(extracted), &comparable(source));
     findings.extend(differences.into_iter().map(|difference| format!("{who}: {difference}")));
+}
+
+/// Each adds to the record of checked packs that the other has left.
+fn checks(ours_first: bool, findings: &mut Findings) {
+    let case = Case { mode: MODES[0], compression: COMPRESSIONS[1], chunker: CHUNKERS[0], ours_first };
+    let Some(turns) = Turns::new(case) else { return findings.skip(peers::MISSING) };
+    fs::create_dir_all(turns.source()).expect("a scratch folder can be written");
+    for number in 0..6 {
+        fs::write(turns.source().join("noise"), Dice::new(number).bytes(9000))
+            .expect("a scratch folder can be written");
+        turns.create(&turns.second);
+        let client = if number % 2 == 0 { &turns.first } else { &turns.second };
+        client.ok(&["check"]);
+    }
 }
 
 /// Deletes, brings back, compacts and recompresses in turns.

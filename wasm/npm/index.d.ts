@@ -30,14 +30,28 @@ export interface OpenOptions {
   passphrase?: string | Uint8Array
   /** Text of a key file or of a paper key, for a repository that does not hold its key. */
   key?: string
-  /** How many workers may be used; so far one is. */
+  /**
+   * Where items of archives that were read are kept, sealed with the repository's key, so that they need not be read again. In Node a
+   * folder, if not the one in the user's folder of caches; in browsers the name of a folder in the origin's private file system. With
+   * false, nothing is kept.
+   */
+  itemCache?: string | false
+  /**
+   * How many workers decrypt, decompress and verify: by default as many as there are processors, and no more than 4. With 1 the
+   * worker that reads does it.
+   */
   workers?: number
+  /**
+   * What several workers are: by default each has a module of its own; with 'shared', they are threads of one, whose memory they
+   * share. In browsers that takes a page that is isolated from other origins.
+   */
+  threads?: 'workers' | 'shared'
   signal?: AbortSignal
   /** The module, where it can't be found beside the package's files. */
   wasm?: URL | string | BufferSource | WebAssembly.Module
 }
 
-/** Opens a repository for reading, without a lock: nothing is ever written. */
+/** Opens a repository for reading, without a lock: nothing is ever written to it. */
 export function openRepository(source: Source, options?: OpenOptions): Promise<Repository>
 
 export interface Abortable {
@@ -64,9 +78,11 @@ export interface Repository {
     path: string | Uint8Array,
     options?: { archives?: Iterable<Archive | string> } & ProblemOptions,
   ): AsyncGenerator<Hit, void>
+  /** What differs between two archives, path by path: added, removed, or with other contents, types, owners, modes or times. */
+  diff(a: Archive | string, b: Archive | string, options?: ProblemOptions): AsyncGenerator<Difference, void>
   /** Compares every pack with its hash, reads all chunks if `data` is set, and tells which files of which archives it hits. */
   verify(options?: { data?: boolean; onProgress?: (progress: VerifyProgress) => void } & Abortable): Promise<Report>
-  /** Ends the worker. */
+  /** Ends the workers, when they have wiped their memory. */
   close(): Promise<void>
 }
 
@@ -126,6 +142,26 @@ export interface Hit {
   archive: Archive
   item: Item
 }
+
+export interface Difference {
+  readonly path: string
+  readonly change: 'added' | 'removed' | 'modified'
+  /** Everything that differs, by Borg's names: a content's bytes are those of chunks that the other one does not have. */
+  readonly changes: { type: ChangeType; added?: number; removed?: number }[]
+  /** What it is in the first archive. */
+  readonly a?: Item
+  /** What it is in the second archive. */
+  readonly b?: Item
+}
+
+export type ChangeType =
+  | 'added'
+  | 'removed'
+  | 'modified'
+  | `${'added' | 'removed'} ${'directory' | 'link' | 'blkdev' | 'chrdev' | 'fifo'}`
+  | `changed ${'link' | 'owner' | 'user' | 'group' | 'mode' | 'type'}`
+  | 'ctime'
+  | 'mtime'
 
 export interface ProblemOptions extends Abortable {
   /** Takes what is wrong with an archive's list of items; without it, that is thrown, and ends the iteration. */

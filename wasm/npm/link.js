@@ -2,27 +2,33 @@
 
 import { PortaborgError, abortReason, misuse, toError } from './errors.js'
 
+/** How long is waited for workers that wipe their memory, in milliseconds. */
+const WIPE_TIMEOUT = 1000
+
 /**
  * Calls a worker. `port` has `postMessage(message, transfer)`, `listen({ message, failed })`, `ref()`, `unref()` and
- * `terminate()`; `source` answers the worker where it can't have the source itself.
+ * `terminate()`, and `start()` gives the ports of others that help it; `source` answers the worker where it can't have the source
+ * itself.
  */
 export class Link {
   #port
+  #start
+  /** Ports of all workers, and what to call when they have wiped their memory. */
+  #workers = new Map()
+  /** Ports that take no more messages: theirs is the memory of another. */
+  #threads = new Set()
   #source
   #counted
   #calls = new Map()
   #lastId = 0
   #gone = null
 
-  constructor(port, source) {
+  constructor(port, source, start) {
     this.#port = port
+    this.#start = start
     this.#source = source
     this.#counted = { ...source.stats }
-    port.listen({
-      message: (message) => this.#take(message),
-      failed: (error) => this.#fail(broken(error)),
-    })
-    port.unref()
+    this.#listen(port, (message) => this.#take(message), (error) => this.#fail(broken(error)))
   }
 
   /** One result. `onTell` takes what is told on the way. */
@@ -87,14 +93,51 @@ export class Link {
     }
   }
 
-  /** Ends the worker; whatever is on its way ends as misuse. */
-  close() {
-    this.#fail(misuse('repository', 'The repository is closed.'))
+  /** Ends the workers, when they have wiped their memory; whatever is on its way ends as misuse. */
+  async close() {
+    if (this.#gone) return
+    this.#end(misuse('repository', 'The repository is closed.'))
+    this.#port.ref()
+    for (const port of this.#threads) port.terminate() // before their memory is wiped
+    const wiped = [...this.#workers.keys()].filter((port) => !this.#threads.has(port)).map((port) => {
+      port.postMessage({ kind: 'close' })
+      return new Promise((resolve) => this.#workers.set(port, resolve))
+    })
+    let timer
+    await Promise.race([Promise.all(wiped), new Promise((resolve) => (timer = setTimeout(resolve, WIPE_TIMEOUT)))])
+    clearTimeout(timer)
+    this.#terminate()
+  }
+
+  #listen(port, take, failed) {
+    this.#workers.set(port, () => {})
+    port.listen({ message: (message) => (message.kind === 'closed' ? this.#workers.get(port)() : take(message)), failed })
+    port.unref()
+  }
+
+  /** Starts helpers, and gives them channels to the worker that they help. */
+  async #recruit(count) {
+    for (let number = 0; number < count && !this.#gone; number += 1) {
+      const { port1, port2 } = new MessageChannel()
+      const port = await this.#start()
+      if (this.#gone) return port.terminate()
+      let isReady = false
+      const take = ({ kind, isThread }) => {
+        isReady ||= kind === 'ready'
+        if (isThread) this.#threads.add(port)
+      }
+      // One that can't even begin is done without, if that can be.
+      const failed = (error) => (isReady ? this.#fail(broken(error)) : this.#gone || this.#port.postMessage({ kind: 'lost' }))
+      this.#listen(port, take, failed)
+      port.postMessage({ kind: 'help', channel: port1 }, [port1])
+      this.#port.postMessage({ kind: 'helper', channel: port2 }, [port2])
+    }
   }
 
   #take(message) {
     if (message.stats) this.#count(message.stats)
     if (message.kind === 'ask') return this.#answer(message)
+    if (message.kind === 'recruit') return this.#recruit(message.count)
     const call = this.#calls.get(message.id)
     if (!call) return // it was stopped meanwhile
     switch (message.kind) {
@@ -128,9 +171,17 @@ export class Link {
 
   #fail(error) {
     if (this.#gone) return
+    this.#end(error)
+    this.#terminate()
+  }
+
+  #end(error) {
     this.#gone = error
     for (const call of [...this.#calls.values()]) call.finish({ error })
-    this.#port.terminate()
+  }
+
+  #terminate() {
+    for (const port of this.#workers.keys()) port.terminate()
   }
 }
 

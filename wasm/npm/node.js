@@ -1,6 +1,7 @@
 // The package in Node.
 
 import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { open } from './client.js'
@@ -9,7 +10,11 @@ import { DirectorySource } from './sources/directory.js'
 
 export * from './errors.js'
 
-const MODULE = new URL('./module_bg.wasm', import.meta.url)
+/** What works, by `threads`: with a module each, or with one that shares its memory. */
+const WORKERS = {
+  workers: { module: './module_bg.wasm', worker: './worker-node.js' },
+  shared: { module: './threads_bg.wasm', worker: './worker-node-shared.js' },
+}
 
 export const sources = {
   ...shared,
@@ -18,13 +23,19 @@ export const sources = {
 
 /** Opens a repository. `wasm` is the module, its bytes or its file, if that is not the one beside this file. */
 export async function openRepository(source, options) {
-  const wasm = options?.wasm ?? MODULE
+  const { module, worker } = WORKERS[options?.threads ?? 'workers'] ?? WORKERS.workers // open() refuses what is no kind
+  const wasm = options?.wasm ?? here(module)
   const isFile = wasm instanceof URL || typeof wasm === 'string'
-  return open(source, options, startWorker, isFile ? await readFile(wasm) : wasm)
+  const start = () => startWorker(here(worker))
+  return open(source, options, start, isFile ? await readFile(wasm) : wasm, availableParallelism())
 }
 
-function startWorker() {
-  const worker = new Worker(new URL('./worker-node.js', import.meta.url))
+function here(name) {
+  return new URL(name, import.meta.url)
+}
+
+function startWorker(address) {
+  const worker = new Worker(address)
   return {
     postMessage: (message, transfer) => worker.postMessage(message, transfer),
     listen({ message, failed }) {

@@ -44,7 +44,8 @@ export class Repository {
     let left = limit
     for await (const archive of this.#newestFirst(archives, onProblem, signal)) {
       if (left <= 0) return
-      for await (const item of Archive.items(archive, filter, { onProblem, signal })) {
+      const some = isText && left < Infinity ? { ...filter, limit: Math.ceil(left) } : filter
+      for await (const item of Archive.items(archive, some, { onProblem, signal })) {
         yield { archive, item }
         left -= 1
         if (left <= 0) return
@@ -57,6 +58,27 @@ export class Repository {
     const filter = { under: path, exact: true }
     for await (const archive of this.#newestFirst(archives, onProblem, signal)) {
       for await (const item of Archive.items(archive, filter, { onProblem, signal })) yield { archive, item }
+    }
+  }
+
+  /**
+   * The paths that differ between two archives: `change` is added, removed or modified, `changes` what Borg calls it, `a` and `b`
+   * are the items, where there is one. What is wrong with an archive is thrown, or given to `onProblem`, and then the rest follows.
+   */
+  async *diff(a, b, { onProblem, signal } = {}) {
+    const ids = []
+    for (const one of [a, b]) {
+      const archive = typeof one === 'string' ? await this.archive(one, { signal }) : one
+      if (archive.problem) throw archive.problem
+      ids.push(archive.id)
+    }
+    for await (const { text, bytes } of this.#link.stream('diff', ids, { signal })) {
+      const { differences = [], ...batch } = JSON.parse(text)
+      const items = itemsOf(batch, bytes, onProblem)
+      for (const { change, changes, a, b } of differences) {
+        const [before, after] = [a, b].map((number) => number === undefined ? undefined : items(number))
+        yield { path: (after ?? before).path, change, changes, a: before, b: after }
+      }
     }
   }
 
@@ -88,9 +110,9 @@ export class Repository {
     }
   }
 
-  /** Ends the worker. Nothing of the repository can be used afterwards. */
+  /** Ends the workers, when they have wiped their memory. Nothing of the repository can be used afterwards. */
   async close() {
-    this.#link.close()
+    await this.#link.close()
   }
 
   async [Symbol.asyncDispose ?? Symbol('asyncDispose')]() {
@@ -231,7 +253,7 @@ export class Archive {
   async #find(path, signal) {
     const problems = []
     const options = { onProblem: (problem) => problems.push(problem), signal }
-    for await (const item of Archive.items(this, { under: path, exact: true }, options)) return item
+    for await (const item of Archive.items(this, { under: path, exact: true, limit: 1 }, options)) return item
     if (problems.length > 0) throw problems[0]
     const name = new TextDecoder().decode(path)
     throw misuse(name, `${name} is not in the archive.`, 'IncludePatternNeverMatchedWarning')
@@ -240,12 +262,18 @@ export class Archive {
 
 /** The items of a batch, each made when it is asked for; a problem is thrown, or given to whom it may concern. */
 function* parse({ text, bytes }, onProblem) {
-  const { items = [], problem } = JSON.parse(text)
+  const batch = JSON.parse(text)
+  const item = itemsOf(batch, bytes, onProblem)
+  for (let number = 0; number < (batch.items?.length ?? 0); number += 1) yield item(number)
+}
+
+/** What makes an item of a batch by its number. */
+function itemsOf({ items = [], problem }, bytes, onProblem) {
   if (problem) {
     if (!onProblem) throw toError(problem)
     onProblem(toError(problem))
   }
-  for (const row of items) yield new Item(row, bytes)
+  return (number) => new Item(items[number], bytes)
 }
 
 function date(text) {

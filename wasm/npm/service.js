@@ -1,21 +1,37 @@
-// The worker's side: one open repository, and the calls that come for it.
+// The worker's side: one open repository, and the calls that come for it; or a helper of the worker that has one.
 
 import { Cipher } from './cipher.js'
+import { Crew, Inbox } from './crew.js'
 import { toFailure } from './errors.js'
-import init, { Repository } from './module.js'
+import { ItemCache } from './item-cache.js'
 import { fromSpec } from './sources.js'
 
 /** How often progress is told, and how long messages wait for a call that never waits, in milliseconds. */
 const TELL_INTERVAL = 100
 const BUSY_INTERVAL = 50
 
-/** Serves the port: `postMessage(message, transfer)`, `onMessage(take)`. `sources` makes sources that only this platform has. */
-export function serve(port, { load, sources }) {
+/**
+ * Serves the port: `postMessage(message, transfer)`, `onMessage(take)`. `glue` is what was generated for the module: that whose
+ * threads share its memory has `makePool` and `enter`. `sources` makes sources that only this platform has, and `itemStore` keeps items.
+ */
+export function serve(port, glue, { sources, itemStore } = {}) {
+  const { default: init, Repository, help, makePool, enter } = glue
   const sinks = new Map()
   const questions = new Map()
+  let memory
+  let module
   let repository
+  let crew
   let source
   let lastQuestion = 0
+  let threadIsReady
+  let threadIsLost
+
+  const start = async (wasm, shared) => {
+    module = await compile(wasm)
+    const exports = await init({ module_or_path: module, memory: shared })
+    memory = exports.memory
+  }
 
   const post = (message, transfer) => {
     if (source?.stats) message.stats = { ...source.stats }
@@ -30,10 +46,13 @@ export function serve(port, { load, sources }) {
     })
 
   const operations = {
-    async open(_, wasm, spec, passphrase, key) {
-      await init({ module_or_path: await load(wasm) })
+    async open(_, wasm, spec, passphrase, key, workers, itemCache) {
+      await start(wasm)
       source = spec ? fromSpec(spec, sources) : { list: ask('list'), read: ask('read') }
-      repository = await Repository.open(source, Cipher.ofPlatform(), passphrase, key)
+      if (workers > 1 && makePool) await pool(workers)
+      else if (workers > 1) crew = new Crew(() => post({ kind: 'recruit', count: workers }))
+      const cache = itemCache === false ? undefined : await ItemCache.of(() => itemStore(itemCache))
+      repository = await Repository.open(source, Cipher.ofPlatform(), crew, cache, passphrase, key)
       passphrase.fill(0)
       return repository.facts()
     },
@@ -43,6 +62,7 @@ export function serve(port, { load, sources }) {
     folder: (sink, archive, wanted) => repository.folder(archive, wanted, sink),
     content: (sink, chunks, start, end) => repository.content(chunks, start, end, sink),
     restore: (sink, archive, paths) => repository.restore(archive, paths, sink),
+    diff: (sink, left, right) => repository.diff(left, right, sink),
     damage: (sink, archive) => repository.damage(archive, sink),
     verify: (sink, data) => repository.verify(data, sink),
   }
@@ -59,10 +79,61 @@ export function serve(port, { load, sources }) {
     sinks.delete(id)
   }
 
+  /** So many threads that share the memory. They wait for the pool, which must not be made before. */
+  async function pool(count) {
+    let missing = count
+    const all = new Promise((resolve, reject) => {
+      threadIsReady = () => (missing -= 1) === 0 && resolve()
+      threadIsLost = () => reject(new Error('a thread could not be started'))
+    })
+    post({ kind: 'recruit', count })
+    await all
+    makePool(count)
+  }
+
+  /** A helper's channel has come: it is told the secrets, in a message that leaves no copy here; a thread is told the memory. */
+  function welcome(channel) {
+    if (makePool) {
+      channel.onmessage = threadIsReady
+      return channel.postMessage({ module, memory })
+    }
+    const { encryption, idHash } = JSON.parse(repository.facts())
+    const secrets = repository.secrets()
+    crew.add(channel, { module, encryption, idHash, secrets }, [secrets.buffer])
+  }
+
+  /** From now on, this worker helps. */
+  function helpOn(channel) {
+    channel.onmessage = async ({ data }) => {
+      await start(data.module, data.memory)
+      post({ kind: 'ready', isThread: Boolean(data.memory) })
+      if (data.memory) {
+        channel.postMessage({ ready: true })
+        return enter()
+      }
+      await help(new Inbox(channel), Cipher.ofPlatform(), data.encryption, data.idHash, data.secrets)
+    }
+  }
+
+  /** Nothing is left of the secrets, whatever is still on its way. */
+  function close() {
+    for (const sink of sinks.values()) sink.stop()
+    if (memory) new Uint8Array(memory.buffer).fill(0)
+    post({ kind: 'closed' })
+  }
+
   port.onMessage((message) => {
     switch (message.kind) {
       case 'call':
         return run(message)
+      case 'helper':
+        return welcome(message.channel)
+      case 'lost':
+        return threadIsLost?.()
+      case 'help':
+        return helpOn(message.channel)
+      case 'close':
+        return close()
       case 'more':
         return sinks.get(message.id)?.more()
       case 'stop':
@@ -74,6 +145,17 @@ export function serve(port, { load, sources }) {
       }
     }
   })
+}
+
+/** The module, of its address, its bytes or itself: helpers get it compiled. */
+async function compile(wasm) {
+  if (wasm instanceof WebAssembly.Module) return wasm
+  if (typeof wasm !== 'string') return WebAssembly.compile(wasm)
+  const response = await fetch(wasm)
+  if (!response.ok) throw new Error(`${wasm}: the server says ${response.status}`)
+  // Servers that don't know the type are common.
+  const isTyped = response.headers.get('Content-Type')?.startsWith('application/wasm')
+  return isTyped ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer())
 }
 
 /** Takes the results of a call, as the module hands them over. */
@@ -112,6 +194,10 @@ class Sink {
       this.#toldAt = now
       this.#post({ kind: 'tell', id: this.#id, text })
     }
+    return !this.#stopped
+  }
+
+  wanted() {
     return !this.#stopped
   }
 

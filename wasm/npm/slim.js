@@ -2,33 +2,28 @@
 
 import { open } from './client.js'
 import { misuse } from './errors.js'
+import { portOf } from './ports.js'
 import { shared } from './sources.js'
 
 export * from './errors.js'
 
 export const sources = shared
 
-/** Opens a repository. `wasm` is the module's address, its bytes, or the module; `worker` starts a worker of `portaborg/worker`. */
+/**
+ * Opens a repository. `wasm` is the module's address, its bytes, or the module; `worker` starts a worker of `portaborg/worker`, or
+ * of `portaborg/worker-shared` for the module whose threads share its memory.
+ */
 export async function openRepository(source, options) {
-  const { wasm, worker = startWorker } = options ?? {}
+  const { wasm, threads = 'workers', worker = threads === 'shared' ? startShared : startWorker } = options ?? {}
   if (!wasm) throw misuse('wasm', 'Say where the module is, or import openRepository from portaborg.')
-  return open(source, options, () => portOf(worker()), wasm instanceof URL ? wasm.href : wasm)
+  const address = wasm instanceof URL ? wasm.href : wasm
+  return open(source, options, () => portOf(worker()), address, navigator.hardwareConcurrency ?? 1)
 }
 
 function startWorker() {
   return new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'portaborg' })
 }
 
-function portOf(worker) {
-  return {
-    postMessage: (message, transfer) => worker.postMessage(message, transfer ?? []),
-    listen({ message, failed }) {
-      worker.onmessage = ({ data }) => message(data)
-      worker.onerror = failed
-      worker.onmessageerror = failed
-    },
-    ref() {},
-    unref() {},
-    terminate: () => worker.terminate(),
-  }
+function startShared() {
+  return new Worker(new URL('./worker-shared.js', import.meta.url), { type: 'module', name: 'portaborg' })
 }

@@ -1,13 +1,6 @@
 // The worker in Node.
 
-import { parentPort } from 'node:worker_threads'
-import { serve } from './service.js'
-import { DirectorySource } from './sources/directory.js'
+import * as glue from './module.js'
+import { serveNode } from './service-node.js'
 
-serve(
-  {
-    postMessage: (message, transfer) => parentPort.postMessage(message, transfer),
-    onMessage: (take) => parentPort.on('message', take),
-  },
-  { load: (wasm) => wasm, sources: { directory: DirectorySource } },
-)
+serveNode(glue)

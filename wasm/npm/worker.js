@@ -1,11 +1,6 @@
 // The worker in browsers.
 
-import { serve } from './service.js'
+import * as glue from './module.js'
+import { serveBrowser } from './service-browser.js'
 
-serve(
-  {
-    postMessage: (message, transfer) => self.postMessage(message, transfer ?? []),
-    onMessage: (take) => self.addEventListener('message', ({ data }) => take(data)),
-  },
-  { load: (wasm) => wasm },
-)
+serveBrowser(glue)

@@ -130,12 +130,17 @@ impl Batch {
         self.items.push(row);
     }
 
+    /// What lies in the buffer beside the items.
+    pub fn take_bytes(&mut self) -> Vec<u8> {
+        core::mem::take(&mut self.bytes)
+    }
+
     /// Gives what was added to the sink, if anything was.
     pub async fn flush(&mut self, sink: &Sink) -> Result<(), Stopped> {
         if self.items.is_empty() {
             return Ok(());
         }
-        let bytes = core::mem::take(&mut self.bytes);
+        let bytes = self.take_bytes();
         sink.give(&core::mem::take(self), Some(&bytes)).await
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Core masks the blocks, so that the bare inverse cipher is all that is left to do, and unmasks and authenticates them
 //! afterwards. Decryption in CBC mode is the inverse cipher, and then an exclusive or with the block before, which is undone.
-//! Its padding, which has to be right, is a block that is made for that: what decrypts to sixteen times sixteen.
+//! Its padding, which has to be right, is a block that is made for that: what decrypts to sixteen times sixteen. Blocks of many
+//! objects go there behind each other, so that short ones don't cost a call each.
 
 use aes::Aes256;
 use aes::cipher::{Block, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
@@ -10,6 +11,8 @@ use js_sys::{Promise, Uint8Array};
 use portaborg_core::bytes::Hex;
 use portaborg_core::crypto::{Keys, SessionId};
 use std::ops::Range;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
@@ -34,64 +37,130 @@ extern "C" {
     fn decrypt(this: &Cipher, session: &str, iv: Uint8Array, data: Uint8Array) -> Promise;
 }
 
-/// Masked blocks that are being decrypted.
-pub struct Decrypting {
-    session: SessionId,
-    pieces: Vec<Piece>,
-}
+/// Masked blocks that are being decrypted: those of many objects behind each other, as if they were one message.
+pub struct Decrypting(Vec<Piece>);
 
+/// Blocks that are decrypted in one call.
 struct Piece {
-    place: Range<usize>,
+    session: SessionId,
+    places: Vec<Place>,
     /// The block before the piece, masked.
     before: [u8; BLOCK_BYTES],
-    decrypted: JsFuture,
+    decrypted: Decrypted,
+}
+
+enum Decrypted {
+    Waiting(JsFuture),
+    Done(Result<JsValue, JsValue>),
+}
+
+/// A part of the blocks that have this number.
+struct Place {
+    number: usize,
+    range: Range<usize>,
+}
+
+/// A piece that is being filled.
+struct Filling {
+    session: SessionId,
+    places: Vec<Place>,
+    before: [u8; BLOCK_BYTES],
+    last: [u8; BLOCK_BYTES],
+    data: Vec<u8>,
 }
 
 impl Cipher {
-    /// Begins to decrypt blocks with the key of a session.
-    pub(crate) fn begin(&self, keys: &Keys, session: SessionId, blocks: &[u8]) -> Decrypting {
+    /// Begins to decrypt blocks, each with the key of its session.
+    pub(crate) fn begin<'b>(&self, keys: &Keys, all: impl Iterator<Item = (SessionId, &'b mut [u8])>) -> Decrypting {
+        let mut pieces = Vec::new();
+        let mut filling: Option<Filling> = None;
+        for (number, (session, blocks)) in all.enumerate() {
+            let mut start = 0;
+            while start < blocks.len() {
+                let is_full = |filling: &mut Filling| filling.session != session || filling.data.len() >= PIECE_BYTES;
+                if let Some(full) = filling.take_if(is_full) {
+                    pieces.push(self.send(keys, full));
+                }
+                let filling = filling.get_or_insert_with(|| Filling::new(session));
+                let end = blocks.len().min(start + PIECE_BYTES - filling.data.len());
+                filling.add(number, start..end, &blocks[start..end]);
+                start = end;
+            }
+        }
+        pieces.extend(filling.map(|filling| self.send(keys, filling)));
+        Decrypting(pieces)
+    }
+
+    fn send(&self, keys: &Keys, filling: Filling) -> Piece {
+        let Filling { session, places, before, last, mut data } = filling;
         let name = Hex(&session).to_string();
         let key = keys.block_key(&session);
         if !self.knows(&name) {
             self.learn(&name, Uint8Array::from(&key[..]));
         }
-        let software = Aes256::new((&*key).into());
-        let mut before = [0; BLOCK_BYTES];
-        let mut pieces = Vec::new();
-        for (number, blocks) in blocks.chunks(PIECE_BYTES).enumerate() {
-            let Some(last) = blocks.last_chunk() else { continue };
-            let data = Uint8Array::new_with_length((blocks.len() + BLOCK_BYTES) as u32);
-            data.subarray(0, blocks.len() as u32).copy_from(blocks);
-            data.subarray(blocks.len() as u32, data.length()).copy_from(&padding(&software, last));
-            pieces.push(Piece {
-                place: number * PIECE_BYTES..number * PIECE_BYTES + blocks.len(),
-                before,
-                decrypted: self.decrypt(&name, Uint8Array::from(&before[..]), data).into(),
-            });
-            before = *last;
-        }
-        Decrypting { session, pieces }
+        data.extend_from_slice(&padding(&Aes256::new((&*key).into()), &last));
+        let decrypted = self.decrypt(&name, Uint8Array::from(&before[..]), Uint8Array::from(&data[..]));
+        Piece { session, places, before, decrypted: Decrypted::Waiting(decrypted.into()) }
+    }
+}
+
+impl Filling {
+    fn new(session: SessionId) -> Self {
+        let (before, last) = ([0; BLOCK_BYTES], [0; BLOCK_BYTES]);
+        Filling { session, places: Vec::new(), before, last, data: Vec::with_capacity(PIECE_BYTES + BLOCK_BYTES) }
+    }
+
+    fn add(&mut self, number: usize, range: Range<usize>, blocks: &[u8]) {
+        self.last = *blocks.last_chunk().expect("blocks are whole, and pieces have a whole number of them");
+        self.data.extend_from_slice(blocks);
+        self.places.push(Place { number, range });
     }
 }
 
 impl Decrypting {
-    /// Waits, and puts what the inverse cipher makes of the blocks in their place.
-    pub async fn finish(self, keys: &Keys, blocks: &mut [u8]) {
+    /// Looks what is decrypted; `context` is told when there is more.
+    pub fn poll(&mut self, context: &mut Context<'_>) {
+        for piece in &mut self.0 {
+            if let Decrypted::Waiting(future) = &mut piece.decrypted
+                && let Poll::Ready(result) = Pin::new(future).poll(context)
+            {
+                piece.decrypted = Decrypted::Done(result);
+            }
+        }
+    }
+
+    /// Whether everything is decrypted.
+    pub fn is_done(&self) -> bool {
+        self.0.iter().all(|piece| matches!(piece.decrypted, Decrypted::Done(_)))
+    }
+
+    /// Puts what the inverse cipher makes of the same blocks in their place.
+    pub fn finish<'b>(self, keys: &Keys, all: impl Iterator<Item = (SessionId, &'b mut [u8])>) {
+        let mut all: Vec<&mut [u8]> = all.map(|(_, blocks)| blocks).collect();
         let mut plain = Vec::new();
-        for Piece { place, before, decrypted } in self.pieces {
-            let decrypted = decrypted.await.map(|buffer| Uint8Array::new(&buffer));
-            let blocks = &mut blocks[place];
-            match decrypted {
-                Ok(decrypted) if decrypted.length() as usize == blocks.len() => {
-                    plain.resize(blocks.len(), 0);
-                    decrypted.copy_to(&mut plain);
-                    unchain(blocks, &plain, before);
+        for Piece { session, places, mut before, decrypted } in self.0 {
+            let bytes: usize = places.iter().map(|place| place.range.len()).sum();
+            plain.clear();
+            if let Decrypted::Done(Ok(buffer)) = decrypted
+                && let decrypted = Uint8Array::new(&buffer)
+                && decrypted.length() as usize == bytes
+            {
+                plain.resize(bytes, 0);
+                decrypted.copy_to(&mut plain);
+            }
+            let mut at = 0;
+            for Place { number, range } in places {
+                let blocks = &mut all[number][range];
+                let end = at + blocks.len();
+                match plain.get(at..end) {
+                    Some(decrypted) => before = unchain(blocks, decrypted, before),
+                    // Whatever Web Crypto has against it, the blocks can still be decrypted here.
+                    None => {
+                        let blocks = Block::<Aes256>::cast_slice_from_core_mut(blocks.as_chunks_mut().0);
+                        Aes256::new((&*keys.block_key(&session)).into()).decrypt_blocks(blocks);
+                    }
                 }
-                // Whatever Web Crypto has against it, the blocks can still be decrypted here.
-                _ => {
-                    let blocks = Block::<Aes256>::cast_slice_from_core_mut(blocks.as_chunks_mut().0);
-                    Aes256::new((&*keys.block_key(&self.session)).into()).decrypt_blocks(blocks);
-                }
+                at = end;
             }
         }
     }
@@ -104,8 +173,9 @@ fn padding(cipher: &Aes256, last: &[u8; BLOCK_BYTES]) -> [u8; BLOCK_BYTES] {
     block.into()
 }
 
-/// Replaces masked blocks by what the inverse cipher makes of them, given what CBC makes of them.
-fn unchain(blocks: &mut [u8], decrypted: &[u8], mut before: [u8; BLOCK_BYTES]) {
+/// Replaces masked blocks by what the inverse cipher makes of them, given what CBC makes of them, and the block before them.
+/// Gives the last of them.
+fn unchain(blocks: &mut [u8], decrypted: &[u8], mut before: [u8; BLOCK_BYTES]) -> [u8; BLOCK_BYTES] {
     for (block, decrypted) in
         blocks.as_chunks_mut::<BLOCK_BYTES>().0.iter_mut().zip(decrypted.as_chunks::<BLOCK_BYTES>().0)
     {
@@ -113,6 +183,7 @@ fn unchain(blocks: &mut [u8], decrypted: &[u8], mut before: [u8; BLOCK_BYTES]) {
         *block = std::array::from_fn(|at| decrypted[at] ^ before[at]);
         before = masked;
     }
+    before
 }
 
 #[cfg(test)]

@@ -3,12 +3,14 @@
 use crate::ahead::Ahead;
 use crate::batch::parse_chunks;
 use crate::failure::Failure;
+use crate::held::Held;
 use crate::repository::Open;
 use crate::sink::{Sink, Stopped};
 use js_sys::Uint8Array;
 use portaborg_core::extract::{Plain, Purpose, Want};
 use portaborg_core::item::ChunkEntry;
 use std::ops::Range;
+use std::sync::Arc;
 use std::vec::IntoIter;
 
 /// How much is handed over at once, if there is so much: a message costs as much as copying a few KiB.
@@ -21,7 +23,7 @@ pub async fn run(open: &Open, chunks: &[u8], range: Range<f64>, sink: &Sink) -> 
     let chunks = parse_chunks(chunks).ok_or_else(|| Failure::argument("chunks"))?;
     let mut cut = Cut::new(chunks, range);
     let mut reader = open.reader();
-    let mut ahead = Ahead::new(Purpose::Content, false, open.cipher.clone());
+    let mut ahead = Ahead::new(Purpose::Content, false, open.hands.clone());
     let mut pieces = Pieces::new(sink);
     let done = loop {
         cut.want(&mut ahead);
@@ -34,7 +36,8 @@ pub async fn run(open: &Open, chunks: &[u8], range: Range<f64>, sink: &Sink) -> 
                 return Err(Failure::read(error, want.id));
             }
         };
-        if let Err(stopped) = pieces.add(&chunk, cut.part_of(chunk.len())).await {
+        let part = cut.part_of(chunk.len());
+        if let Err(stopped) = pieces.add(chunk, part).await {
             break Err(stopped);
         }
     };
@@ -100,9 +103,16 @@ impl<'s> Pieces<'s> {
     }
 
     /// Hands over a part of a chunk, or keeps it until there is more.
-    pub async fn add(&mut self, chunk: &Plain, part: Range<usize>) -> Result<(), Stopped> {
-        let data = match chunk {
-            Plain::Data(bytes) => &bytes[part],
+    pub async fn add(&mut self, chunk: Arc<Plain<Held>>, part: Range<usize>) -> Result<(), Stopped> {
+        let data = match &*chunk {
+            Plain::Data(Held::Here(bytes)) => &bytes[part],
+            Plain::Data(Held::There(array)) => {
+                self.flush().await?;
+                // Handed over as it is, unless it is wanted elsewhere, too.
+                let is_whole = part == (0..array.length() as usize) && Arc::strong_count(&chunk) == 1;
+                let piece = if is_whole { array.clone() } else { array.slice(part.start as u32, part.end as u32) };
+                return if piece.length() > 0 { self.sink.give_bytes(piece).await } else { Ok(()) };
+            }
             Plain::Zeros(_) => return self.add_zeros(part.len()).await,
             Plain::Verified => return Ok(()), // no content is read for that
         };
@@ -139,6 +149,7 @@ impl<'s> Pieces<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::repository::Hands;
     use portaborg_core::id::ChunkId;
 
     /// The numbers of the chunks that are wanted, and the parts of them.
@@ -146,7 +157,7 @@ mod tests {
         let sizes = [3, 0, 4, 5];
         let entry = |(number, size)| ChunkEntry { id: ChunkId([number; 32]), size };
         let mut cut = Cut::new((0..).zip(sizes).map(entry).collect(), range);
-        let mut ahead = Ahead::new(Purpose::Content, false, None);
+        let mut ahead = Ahead::new(Purpose::Content, false, Hands::default());
         cut.want(&mut ahead);
         let mut parts = Vec::new();
         let empty = portaborg_core::index::ChunkIndex::new();

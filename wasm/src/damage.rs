@@ -58,8 +58,8 @@ pub async fn run(open: &Open, archive: &str, sink: &Sink) -> Result<(), Failure>
     let mut reader = open.reader();
     reader.assert_ids(true);
     let meta = archive::meta(&mut reader, archive).await?;
-    let mut items = Items::new(&meta.item_ptrs);
-    let mut ahead = Ahead::new(Purpose::Content, true, open.cipher.clone());
+    let mut items = Items::new(&meta.item_ptrs, open.hands.clone());
+    let mut ahead = Ahead::new(Purpose::Content, true, open.hands.clone());
     let mut known = Known::new();
     let mut progress = Progress { items: 0, bytes: 0 };
     while let Some(next) = items.next(&mut reader).await {

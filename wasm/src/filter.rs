@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use portaborg_core::bytes::lossy;
-use portaborg_core::item::{Item, make_path_safe};
+use portaborg_core::item::make_path_safe;
 use portaborg_core::pattern::{Pattern, Style};
 use serde::Deserialize;
 
@@ -19,6 +19,8 @@ pub struct Filter {
     contains: Option<String>,
     /// Only the item whose path `under` is.
     exact: bool,
+    /// So many items are enough.
+    left: Option<usize>,
 }
 
 #[derive(Deserialize, Default)]
@@ -29,10 +31,11 @@ struct Wanted {
     depth: Option<usize>,
     contains: Option<String>,
     exact: bool,
+    limit: Option<usize>,
 }
 
 impl Filter {
-    /// Reads `{ under, match, depth, contains, exact }`, with `under` as a list of bytes.
+    /// Reads `{ under, match, depth, contains, exact, limit }`, with `under` as a list of bytes.
     pub fn parse(json: &str) -> Result<Filter, Failure> {
         let wanted: Wanted = serde_json::from_str(json).map_err(|_| Failure::argument("the filter"))?;
         let under = make_path_safe(&wanted.under.unwrap_or_default()).map_err(|_| Failure::argument("under"))?;
@@ -47,22 +50,36 @@ impl Filter {
             patterns,
             depth: wanted.depth,
             exact: wanted.exact,
+            left: wanted.limit,
         })
     }
 
-    /// Whether an item is asked for.
-    pub fn leaves(&mut self, item: &Item) -> Result<bool, Failure> {
-        let Some(levels) = below(&self.under, &item.path).map(levels) else { return Ok(false) };
+    /// Whether no more items are asked for, whatever comes.
+    pub fn is_done(&self) -> bool {
+        self.left == Some(0)
+    }
+
+    /// Whether the item with this path is asked for; then it counts.
+    pub fn leaves(&mut self, path: &[u8]) -> Result<bool, Failure> {
+        let is_left = !self.is_done() && self.suits(path)?;
+        if is_left {
+            self.left = self.left.map(|left| left - 1);
+        }
+        Ok(is_left)
+    }
+
+    fn suits(&self, path: &[u8]) -> Result<bool, Failure> {
+        let Some(levels) = below(&self.under, path).map(levels) else { return Ok(false) };
         if self.depth.is_some_and(|depth| levels > depth) || self.exact && levels > 0 {
             return Ok(false);
         }
         if let Some(contains) = &self.contains
-            && !lossy(&item.path).0.to_lowercase().contains(contains)
+            && !lossy(path).0.to_lowercase().contains(contains)
         {
             return Ok(false);
         }
         for (text, pattern) in &self.patterns {
-            if pattern.matches(&item.path).map_err(|error| Failure::pattern(error, text))? {
+            if pattern.matches(path).map_err(|error| Failure::pattern(error, text))? {
                 return Ok(true);
             }
         }
@@ -95,7 +112,7 @@ mod tests {
     fn left(filter: &str) -> Vec<&'static str> {
         let mut filter = Filter::parse(filter).unwrap();
         let paths = [".", "a", "a/b", "a/b/c.txt", "ab", "d.txt"];
-        let is_left = |path: &&str| filter.leaves(&Item { path: path.as_bytes().to_vec(), ..Item::default() }).unwrap();
+        let is_left = |path: &&str| filter.leaves(path.as_bytes()).unwrap();
         paths.into_iter().filter(is_left).collect()
     }
 
@@ -108,6 +125,7 @@ mod tests {
         assert_eq!(left(r#"{"under": [97], "exact": true}"#), ["a"]);
         assert_eq!(left(r#"{"match": ["**/*.txt"]}"#), ["a/b/c.txt", "d.txt"]);
         assert_eq!(left(r#"{"contains": "B/C"}"#), ["a/b/c.txt"]);
+        assert_eq!(left(r#"{"contains": "b", "limit": 2}"#), ["a/b", "a/b/c.txt"]);
         assert_eq!(left(r#"{"match": ["pp:ab", "re:^d"]}"#), ["ab", "d.txt"]);
     }
 

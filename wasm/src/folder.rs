@@ -11,6 +11,7 @@ use portaborg_core::item::{FileType, Item, make_path_safe};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 
 /// The mode of a folder that no item tells of.
 const DIRECTORY: u32 = 0o040_000;
@@ -61,19 +62,20 @@ pub async fn run(open: &Open, archive: &str, wanted: &str, sink: &Sink) -> Resul
     let mut page = Page::parse(wanted)?;
     let mut reader = open.reader();
     let meta = archive::meta(&mut reader, archive).await?;
-    let mut items = Items::new(&meta.item_ptrs);
+    let mut items = Items::with_cache(open, archive, &meta.item_ptrs).await;
     let mut batch = Batch::default();
     let mut told = Ok(());
     while let Some(next) = items.next(&mut reader).await {
-        let some: Vec<_> = match next {
-            Ok(some) => some.collect(),
-            Err(problem) => vec![Err(problem)],
-        };
-        for item in some {
-            match item {
-                Ok(item) => page.add(item),
-                Err(problem) => told = give_problem(problem, archive, &mut batch, sink).await,
+        match next {
+            Ok(mut some) => {
+                while let Some(Ok(item)) = some.next_wanted(|path| page.wants(path)) {
+                    match item {
+                        Ok(item) => page.add(item),
+                        Err(problem) => told = give_problem(problem, archive, &mut batch, sink).await,
+                    }
+                }
             }
+            Err(problem) => told = give_problem(problem, archive, &mut batch, sink).await,
         }
         if told.is_err() || !sink.progress(&Facts { total: page.total }) {
             break; // nobody wants to know
@@ -93,24 +95,31 @@ impl Page {
         Ok(Page { wanted, items: Vec::new(), total: 0, told, implied, is_folder: None })
     }
 
+    /// Whether the item with this path is the folder, or right in it. Of what is further below, only the path is of interest.
+    fn wants(&mut self, path: &[u8]) -> Result<bool, Infallible> {
+        let Some(inside) = below(&self.wanted.path, path) else { return Ok(false) };
+        let is_near = levels(inside) <= 1;
+        if !is_near {
+            let name = inside.split(|&byte| byte == b'/').next().unwrap_or_default();
+            if !self.told.contains(name) && !self.implied.contains(name) {
+                self.implied.insert(name.to_vec());
+            }
+        }
+        Ok(is_near)
+    }
+
+    /// Adds an item that is wanted.
     fn add(&mut self, item: Item) {
         let Some(inside) = below(&self.wanted.path, &item.path) else { return };
         let is_folder = item.file_type() == Some(FileType::Directory);
-        match levels(inside) {
-            0 => self.is_folder = Some(is_folder),
-            1 => {
-                if is_folder {
-                    self.told.insert(inside.to_vec());
-                }
-                self.keep(item);
-            }
-            _ => {
-                let name = inside.split(|&byte| byte == b'/').next().unwrap_or_default();
-                if !self.told.contains(name) && !self.implied.contains(name) {
-                    self.implied.insert(name.to_vec());
-                }
-            }
+        if inside.is_empty() {
+            self.is_folder = Some(is_folder);
+            return;
         }
+        if is_folder {
+            self.told.insert(inside.to_vec());
+        }
+        self.keep(item);
     }
 
     fn keep(&mut self, item: Item) {
@@ -191,7 +200,9 @@ mod tests {
         for item in
             [folder("."), file("z", 1), folder("b"), file("b/2", 7), file("b/1", 9), file("c/d/e", 5), file("c/d/f", 6)]
         {
-            page.add(item);
+            if page.wants(&item.path).unwrap() {
+                page.add(item);
+            }
         }
         let mut batch = Batch::default();
         let facts = page.finish(&mut batch).map_err(|failure| failure.code)?;

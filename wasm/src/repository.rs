@@ -3,18 +3,26 @@
 use crate::archive::{self, Facts, find};
 use crate::cipher::Cipher;
 use crate::content;
+use crate::crew::Crew;
 use crate::damage;
+use crate::diff;
 use crate::engine::Reading;
 use crate::failure::{Failure, Fault};
 use crate::filter::Filter;
 use crate::folder;
+use crate::item_cache::ItemCache;
 use crate::items;
 use crate::keys::handed_in;
+#[cfg(feature = "threads")]
+use crate::pool;
 use crate::restore;
 use crate::sink::{Sink, json};
 use crate::source::Source;
 use crate::verify;
+use js_sys::Uint8Array;
 use portaborg_core::codec::Engine;
+#[cfg(feature = "threads")]
+use portaborg_core::crypto::{self, Mode};
 use portaborg_core::crypto::{Kdf, Keys, Suite};
 use portaborg_core::id::RepositoryId;
 use portaborg_core::index::ChunkIndex;
@@ -32,20 +40,36 @@ pub struct Repository(Open);
 
 /// What all calls share.
 pub struct Open {
-    /// What decrypts faster than software, if there is anything.
-    pub cipher: Option<Cipher>,
+    /// Who helps.
+    pub hands: Hands,
+    /// Where items of archives are kept that were read before, if they may be.
+    pub item_cache: Option<ItemCache>,
     /// Where it lies, and its config.
     pub repository: repo::Repository<Source>,
-    keys: Keys,
+    /// The secrets.
+    pub keys: Arc<Keys>,
     engine: &'static dyn Engine,
     index: RefCell<Arc<ChunkIndex>>,
     warnings: Vec<Failure>,
 }
 
+/// What work may be given to.
+#[derive(Clone, Default)]
+pub struct Hands {
+    /// What decrypts faster than software, if there is anything.
+    pub cipher: Option<Cipher>,
+    /// Helpers, if there may be any.
+    pub crew: Option<Crew>,
+    /// The keys for threads that share the memory, if there are any.
+    #[cfg(feature = "threads")]
+    pub pool: Option<Arc<Keys>>,
+}
+
 /// Reads of this repository.
 pub type Reader<'r> = ChunkReader<'r, Source>;
 
-static ENGINE: Reading = Reading;
+/// What decompresses.
+pub static ENGINE: Reading = Reading;
 
 /// What is said of an open repository.
 #[derive(Serialize)]
@@ -76,11 +100,24 @@ impl Repository {
     pub async fn open(
         source: Source,
         cipher: Option<Cipher>,
+        crew: Option<Crew>,
+        item_cache: Option<ItemCache>,
         passphrase: Vec<u8>,
         key: Option<String>,
     ) -> Result<Repository, JsValue> {
         let (passphrase, key) = (Zeroizing::new(passphrase), key.map(Zeroizing::new));
-        Ok(Repository(Open::new(source, cipher, &passphrase, key).await?))
+        let hands = Hands {
+            cipher,
+            crew,
+            #[cfg(feature = "threads")]
+            pool: None,
+        };
+        Ok(Repository(Open::new(source, hands, item_cache, &passphrase, key).await?))
+    }
+
+    /// Its secrets, for a helper. Whoever takes them wipes the array.
+    pub fn secrets(&self) -> Uint8Array {
+        Uint8Array::from(&self.0.keys.secrets()[..])
     }
 
     /// What is said of it, as JSON.
@@ -122,6 +159,11 @@ impl Repository {
         Ok(restore::run(&self.0, &archive, &paths, &sink).await?)
     }
 
+    /// Gives what differs between two archives to the sink: items in batches, and what their numbers tell of.
+    pub async fn diff(&self, left: String, right: String, sink: Sink) -> Result<(), JsValue> {
+        Ok(diff::run(&self.0, &left, &right, &sink).await?)
+    }
+
     /// Reads all content of an archive and tells the sink of every file with something missing or broken.
     pub async fn damage(&self, archive: String, sink: Sink) -> Result<(), JsValue> {
         Ok(damage::run(&self.0, &archive, &sink).await?)
@@ -133,10 +175,20 @@ impl Repository {
     }
 }
 
+#[cfg(feature = "threads")]
+impl Hands {
+    /// Whether payloads are decrypted by JavaScript's cipher, and not by the pool.
+    pub fn is_decrypted_elsewhere(&self) -> bool {
+        let aes = Mode::Encrypted(crypto::Cipher::Aes256Ocb);
+        self.cipher.is_some() && self.pool.as_ref().is_some_and(|keys| keys.suite().mode == aes)
+    }
+}
+
 impl Open {
     async fn new(
         source: Source,
-        cipher: Option<Cipher>,
+        hands: Hands,
+        item_cache: Option<ItemCache>,
         passphrase: &[u8],
         key: Option<Zeroizing<String>>,
     ) -> Result<Open, Failure> {
@@ -151,12 +203,14 @@ impl Open {
         }
         sources.extend(repository_keys(&repository.store, repository.id()).await.map_err(Failure::store)?);
         let unlocked = unlock(&sources, passphrase, Kdf::Stored, suite, repository.id());
-        let keys = unlocked.map_err(|error| Failure::unlock(&error))?.keys;
+        let keys = Arc::new(unlocked.map_err(|error| Failure::unlock(&error))?.keys);
+        #[cfg(feature = "threads")]
+        let hands = Hands { pool: pool::is_there().then(|| Arc::clone(&keys)), ..hands };
         let mut warnings = Vec::new();
         let mut observe = |damage| warnings.push(Failure::index_damage(damage));
         let index = load_index(&repository, &mut Opener::new(&keys, &ENGINE), &mut observe).await;
         let index = RefCell::new(Arc::new(index.map_err(Failure::index)?));
-        Ok(Open { cipher, repository, keys, engine: &ENGINE, index, warnings })
+        Ok(Open { hands, item_cache, repository, keys, engine: &ENGINE, index, warnings })
     }
 
     /// What reads for one call. Nothing keeps other clients from changing the repository meanwhile.

@@ -9,6 +9,7 @@ use crate::batch::Batch;
 use crate::content::Pieces;
 use crate::failure::Failure;
 use crate::filter::below;
+use crate::held::{Held, bytes_of};
 use crate::items::{Items, give_problem};
 use crate::repository::{Open, Reader};
 use crate::sink::{Sink, Stopped};
@@ -54,7 +55,7 @@ struct Restore {
 }
 
 /// A chunk, and what is wrong if it is zeros in place of the right one.
-type Part = (Arc<Plain>, Option<Failure>);
+type Part = (Arc<Plain<Held>>, Option<Failure>);
 
 /// Why it ends before its end.
 enum Ended {
@@ -71,14 +72,14 @@ pub async fn run(open: &Open, archive: &str, paths: &str, sink: &Sink) -> Result
     let meta = archive::meta(&mut reader, archive).await?;
     let mut restore = Restore {
         paths: paths.map_err(|_| Failure::argument("paths"))?,
-        items: Items::new(&meta.item_ptrs),
-        ahead: Ahead::new(Purpose::Content, false, open.cipher.clone()),
+        items: Items::with_cache(open, archive, &meta.item_ptrs).await,
+        ahead: Ahead::new(Purpose::Content, false, open.hands.clone()),
         queue: VecDeque::new(),
         at_end: false,
         batch: Batch::default(),
     };
     loop {
-        restore.look_ahead(&mut reader).await;
+        restore.look_ahead(&mut reader, sink).await;
         let done = match restore.queue.pop_front() {
             None => break,
             Some(Ok(item)) => restore.give(&mut reader, &item, sink).await,
@@ -102,9 +103,10 @@ pub async fn run(open: &Open, archive: &str, paths: &str, sink: &Sink) -> Result
 
 impl Restore {
     /// Keeps enough chunks wanted.
-    async fn look_ahead(&mut self, reader: &mut Reader<'_>) {
+    async fn look_ahead(&mut self, reader: &mut Reader<'_>, sink: &Sink) {
         while !self.at_end && self.ahead.window.len() < WANTED_CHUNKS && self.queue.len() < ITEMS_AHEAD {
             match self.items.next(reader).await {
+                _ if !sink.is_wanted() => self.at_end = true,
                 None => self.at_end = true,
                 Some(Err(problem)) => self.queue.push_back(Err(problem)),
                 Some(Ok(some)) => some.for_each(|item| self.queue(item)),
@@ -133,10 +135,10 @@ impl Restore {
         let mut content = Vec::new();
         for number in 0..chunks_of(item) {
             match self.next(reader).await? {
-                (plain, None) => plain.content().pieces().for_each(|piece| content.extend_from_slice(piece)),
+                (plain, None) => content.extend_from_slice(&bytes_of(&plain)),
                 // Then it is told piece by piece.
                 (plain, Some(hole)) => {
-                    let before = vec![(Plain::Data(content).into(), None), (plain, Some(hole))];
+                    let before = vec![(Plain::Data(Held::Here(content)).into(), None), (plain, Some(hole))];
                     return self.give_rest(reader, item, before, number + 1, sink).await;
                 }
             }
@@ -193,7 +195,8 @@ async fn give_part(pieces: &mut Pieces<'_>, (plain, hole): Part, sink: &Sink) ->
         pieces.flush().await?;
         sink.give(&Hole { hole }, None).await?;
     }
-    pieces.add(&plain, 0..plain.len() as usize).await
+    let len = plain.len() as usize;
+    pieces.add(plain, 0..len).await
 }
 
 fn chunks_of(item: &Item) -> usize {

@@ -9,7 +9,8 @@ use wasm_bindgen_futures::JsFuture;
 extern "C" {
     /// Takes the results of a call.
     ///
-    /// `emit(text, bytes)` promises whether to go on, when more may come; `tell(text)` says so at once, and is for progress.
+    /// `emit(text, bytes)` promises whether to go on, when more may come; `tell(text)` says so at once, and is for progress;
+    /// `wanted()` says so without anything to tell.
     pub type Sink;
 
     #[wasm_bindgen(method, structural, catch)]
@@ -17,6 +18,9 @@ extern "C" {
 
     #[wasm_bindgen(method, structural, catch)]
     fn tell(this: &Sink, text: String) -> Result<bool, JsValue>;
+
+    #[wasm_bindgen(method, structural, catch)]
+    fn wanted(this: &Sink) -> Result<bool, JsValue>;
 }
 
 /// Nobody wants more of a call.
@@ -36,6 +40,11 @@ impl Sink {
     /// Tells how far a call has come; `false` if nobody wants more of it.
     pub(crate) fn progress(&self, value: &impl Serialize) -> bool {
         self.tell(json(value)).unwrap_or(false)
+    }
+
+    /// Whether anybody wants more of a call that has had nothing to hand over for a while.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted().unwrap_or(false)
     }
 
     async fn hand_over(&self, text: Option<String>, bytes: Option<Uint8Array>) -> Result<(), Stopped> {

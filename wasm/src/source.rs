@@ -5,7 +5,7 @@ use portaborg_core::name::{Entry, Key, Namespace};
 use portaborg_core::store::{Piece, Store, StoreError, StoreErrorKind};
 use portaborg_core::time::Timestamp;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
@@ -40,25 +40,34 @@ enum State {
 impl Source {
     /// Begins to read.
     pub(crate) fn begin(&self, &Piece { key, offset, len }: &Piece) -> Reading {
+        Reading { key, len, state: State::Waiting(self.promise(&Piece { key, offset, len }).into()) }
+    }
+
+    /// Promises what is read.
+    pub(crate) fn promise(&self, &Piece { key, offset, len }: &Piece) -> Promise {
         // Both numbers are far below 2^53, where doubles end to be exact: packs end at 4 GiB.
         let promise = Source::read(self, &key.path(), offset as f64, len as f64);
-        let state = promise.map_or_else(|error| State::Done(Err(error)), |promise| State::Waiting(promise.into()));
-        Reading { key, len, state }
+        promise.unwrap_or_else(|error| Promise::reject(&error))
     }
 }
 
 impl Reading {
-    /// Whether there is nothing left to wait for.
-    pub fn is_done(&mut self) -> bool {
+    /// One that has come to its end.
+    pub fn done(&Piece { key, len, .. }: &Piece, outcome: Result<JsValue, JsValue>) -> Self {
+        Reading { key, len, state: State::Done(outcome) }
+    }
+
+    /// Whether there is nothing left to wait for; if there is, `context` is told when it has come.
+    pub fn poll(&mut self, context: &mut Context<'_>) -> bool {
         if let State::Waiting(future) = &mut self.state
-            && let Poll::Ready(result) = Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+            && let Poll::Ready(result) = Pin::new(future).poll(context)
         {
             self.state = State::Done(result);
         }
         matches!(self.state, State::Done(_))
     }
 
-    /// What was read, when it [is done](Reading::is_done).
+    /// What was read, when [nothing is left to wait for](Reading::poll).
     pub fn now(self) -> Result<Vec<u8>, StoreError> {
         match self.state {
             State::Done(result) => parse_bytes(self.key, self.len, result),

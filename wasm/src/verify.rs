@@ -2,14 +2,14 @@
 
 use crate::ahead::Flights;
 use crate::archive::{self, shown_name};
-use crate::cipher::Cipher;
 use crate::failure::{Failure, Fault};
+use crate::held::Held;
 use crate::items::Items;
-use crate::repository::{Open, Reader};
+use crate::repository::{Hands, Open, Reader};
 use crate::sink::Sink;
 use portaborg_core::bytes::lossy;
 use portaborg_core::check::{CheckedPacks, DataFinding, PackCheck, PackFinding, Verification, check_packs};
-use portaborg_core::extract::ReadAhead;
+use portaborg_core::extract::{Purpose, ReadAhead};
 use portaborg_core::id::{ChunkId, PackId};
 use portaborg_core::item::Item;
 use portaborg_core::repo::{DefaultsError, ReadError};
@@ -82,10 +82,10 @@ pub async fn run(open: &Open, data: bool, sink: &Sink) -> Result<Report, Failure
     packs(&mut reader, sink, &mut report).await?;
     let mut broken = Broken::new();
     if data && !report.interrupted {
-        chunks(&mut reader, open.cipher.clone(), sink, &mut report, &mut broken).await?;
+        chunks(&mut reader, open.hands.clone(), sink, &mut report, &mut broken).await?;
     }
     if !report.interrupted {
-        archives(&mut reader, sink, &mut report, &broken).await?;
+        archives(&mut reader, &open.hands, sink, &mut report, &broken).await?;
     }
     report.ok = !report.interrupted && report.objects.is_empty() && report.archives.is_empty();
     open.keep_index(&reader);
@@ -139,7 +139,7 @@ async fn packs(reader: &mut Reader<'_>, sink: &Sink, report: &mut Report) -> Res
 
 async fn chunks(
     reader: &mut Reader<'_>,
-    cipher: Option<Cipher>,
+    hands: Hands,
     sink: &Sink,
     report: &mut Report,
     broken: &mut Broken,
@@ -161,14 +161,16 @@ async fn chunks(
         },
     };
     let mut verification = Verification::new(reader, AHEAD);
-    let mut flights = Flights::new(cipher);
+    let mut flights = Flights::new(Purpose::Verification, hands);
     loop {
         while flights.have_room()
             && let Some(fetch) = verification.next_fetch(&reader.index)
         {
             flights.begin(fetch, &reader.repository.store);
         }
-        flights.land(&mut reader.opener).await.into_iter().for_each(|unpacked| verification.finish(unpacked));
+        if let Some(unpacked) = flights.land(&mut reader.opener).await {
+            verification.finish(unpacked.map(Held::into_vec));
+        }
         let judged = verification.judge(reader, &mut observe).await.map_err(Failure::store)?;
         if judged.is_break() || verification.is_done() {
             break;
@@ -186,7 +188,13 @@ async fn chunks(
     Ok(())
 }
 
-async fn archives(reader: &mut Reader<'_>, sink: &Sink, report: &mut Report, broken: &Broken) -> Result<(), Failure> {
+async fn archives(
+    reader: &mut Reader<'_>,
+    hands: &Hands,
+    sink: &Sink,
+    report: &mut Report,
+    broken: &Broken,
+) -> Result<(), Failure> {
     let listing = archive::list(reader, false).await?;
     for stray in listing.strays {
         let text = format!("archives/{stray} is not the name of an archive.");
@@ -200,7 +208,7 @@ async fn archives(reader: &mut Reader<'_>, sink: &Sink, report: &mut Report, bro
         match entry.meta {
             Err(problem) => of_archive.problems.push(Failure::archive(problem, id)),
             Ok(meta) => {
-                let mut items = Items::new(&meta.item_ptrs);
+                let mut items = Items::new(&meta.item_ptrs, hands.clone());
                 while let Some(next) = items.next(reader).await {
                     let some: Vec<_> = match next {
                         Ok(some) => some.collect(),

@@ -83,7 +83,7 @@ impl CheckedPacks {
             };
         }
         let entries: Vec<_> = self.records.iter().map(|(id, record)| (id.0, record.encode())).collect();
-        let plaintext = table::serialise(&entries, &LAYOUT);
+        let plaintext = table::serialise_to_grow(&entries, &LAYOUT);
         let stored = seal_one_shot(keys, session, repository.id(), PLACE, &plaintext);
         repository.store.write(&Key::CheckedPacks, &stored).await
     }

@@ -179,7 +179,7 @@ mod tests {
             idle in 0..5_usize,
             key: [u8; 32],
         ) {
-            let data: Vec<u8> = (0..len).map(|at| ((at * at) >> 3) as u8).collect();
+            let data: Vec<u8> = (0..len as u64).map(|at| ((at * at) >> 3) as u8).collect();
             let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(len + 1)).chain([0, len]).collect();
             cuts.sort();
             let parts: Vec<&[u8]> = cuts.windows(2).map(|cut| &data[cut[0]..cut[1]]).collect();

@@ -49,6 +49,18 @@ impl Keys {
         Keys::new(suite, *crypt_key, *id_key, i32::from_be_bytes(seed))
     }
 
+    /// The secrets, of which [`Keys::generate`] makes the same keys: for someone who helps with the same repository where no memory
+    /// is shared.
+    pub fn secrets(&self) -> Zeroizing<[u8; SECRET_BYTES]> {
+        let mut secrets = Zeroizing::new([0; SECRET_BYTES]);
+        let (crypt_key, rest) = secrets.split_at_mut(CRYPT_KEY_BYTES);
+        let (id_key, seed) = rest.split_at_mut(ID_KEY_BYTES);
+        crypt_key.copy_from_slice(&self.crypt_key);
+        id_key.copy_from_slice(&self.id_key);
+        seed.copy_from_slice(&self.chunk_seed.to_be_bytes());
+        secrets
+    }
+
     /// Keys of an authenticated repository whose key is lost: all zero, and no tag or id is verified
     /// (`authenticated_no_key`, repository layer, section 3.10). `None` for encrypted suites, which can't be read so.
     pub fn lost(suite: Suite) -> Option<Self> {

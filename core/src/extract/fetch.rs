@@ -1,7 +1,7 @@
 //! What is done with chunks in flight, many at once: fetched, opened, unpacked. Each stage is a value that carries all it
 //! needs to whoever does the work, so they can be done in one go, by different threads, or where one can only wait.
 
-use super::window::{Plain, Purpose, Want};
+use super::window::{Buffer, Plain, Purpose, Want};
 use crate::crypto::SessionId;
 use crate::id::PackId;
 use crate::index::Location;
@@ -20,17 +20,17 @@ const MAX_GAP_BYTES: u64 = 16 << 10;
 pub struct Fetch {
     /// What is to be read, in this order.
     pub pieces: Vec<Piece>,
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
     bytes: usize,
-    job: Job,
+    pub(super) job: Job,
 }
 
 /// Chunks as they are stored, or why they could not be read.
 #[derive(Debug)]
 pub struct Stored {
-    pieces: Vec<Result<Vec<u8>, StoreError>>,
-    parts: Vec<Part>,
-    job: Job,
+    pub(super) pieces: Vec<Result<Vec<u8>, StoreError>>,
+    pub(super) parts: Vec<Part>,
+    pub(super) job: Job,
 }
 
 /// Chunks whose payloads are prepared for a block cipher elsewhere, or why they are not.
@@ -54,7 +54,7 @@ type Payload = (ObjectMeta, Range<usize>);
 
 /// Plaintexts with what they were wanted as, or why there are none.
 #[derive(Debug)]
-pub struct Unpacked(pub(super) Vec<(Want, Result<Plain, ReadError>)>);
+pub struct Unpacked<B = Vec<u8>>(pub(super) Vec<(Want, Result<Plain<B>, ReadError>)>);
 
 /// What all chunks of a window are read for.
 #[derive(Debug, Clone, Copy)]
@@ -65,12 +65,12 @@ pub(super) struct Job {
 
 /// One chunk, and where in the pieces it is.
 #[derive(Debug)]
-struct Part {
-    want: Want,
-    pack: PackId,
-    piece: usize,
-    at: usize,
-    len: usize,
+pub(super) struct Part {
+    pub want: Want,
+    pub pack: PackId,
+    pub piece: usize,
+    pub at: usize,
+    pub len: usize,
 }
 
 impl Fetch {
@@ -78,7 +78,8 @@ impl Fetch {
         Fetch { pieces: Vec::new(), parts: Vec::new(), bytes: 0, job }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether there are no chunks: not in a job that a window has given.
+    pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
@@ -104,6 +105,11 @@ impl Fetch {
         true
     }
 
+    /// How much is read, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Takes what was read of each piece, as [`Store::gather`](crate::store::Store::gather) gives it.
     pub fn fetched(self, pieces: Vec<Result<Vec<u8>, StoreError>>) -> Stored {
         Stored { pieces, parts: self.parts, job: self.job }
@@ -123,6 +129,11 @@ impl Stored {
             (part, result)
         });
         Opened { parts: opened.collect(), pieces: self.pieces, job: self.job }
+    }
+
+    /// How many bytes were read.
+    pub fn bytes(&self) -> usize {
+        self.pieces.iter().flatten().map(Vec::len).sum()
     }
 
     /// Does the same but for what a block cipher elsewhere may do: what is AES-256-OCB, and has `from_bytes` and more. That are
@@ -196,6 +207,15 @@ impl Opened {
         }
         self.pieces.into_iter().flatten().for_each(|bytes| opener.spare.give(bytes));
         Unpacked(unpacked)
+    }
+}
+
+impl<B: Buffer> Unpacked<B> {
+    /// The same in buffers of another kind.
+    pub fn map<C>(self, mut keep: impl FnMut(B) -> C) -> Unpacked<C> {
+        let each =
+            |(want, result): (Want, Result<Plain<B>, ReadError>)| (want, result.map(|plain| plain.map(&mut keep)));
+        Unpacked(self.0.into_iter().map(each).collect())
     }
 }
 

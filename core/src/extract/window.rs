@@ -25,15 +25,15 @@ const UNKNOWN_BYTES: u64 = 1 << 20;
 ///
 /// Each chunk costs its plaintext or its object, whichever is longer, from when it is fetched until it is given out. A chunk
 /// that is wanted several times at once is fetched once; one that is known to be zeros is not fetched at all. What can't be
-/// had is an error in its place.
+/// had is an error in its place. Plaintexts are buffers of type `B`, wherever those keep their bytes.
 #[derive(Debug)]
-pub struct Window {
+pub struct Window<B = Vec<u8>> {
     job: Job,
     limits: ReadAhead,
     /// In the order in which they are given out; the first `planned` have entries.
     wants: VecDeque<Want>,
     planned: usize,
-    entries: HashMap<Want, Entry>,
+    entries: HashMap<Want, Entry<B>>,
     zeros: Vec<(ChunkId, usize)>,
     held_bytes: u64,
 }
@@ -67,26 +67,46 @@ pub struct ReadAhead {
     pub read_bytes: usize,
 }
 
+/// Where bytes are kept: in memory, or where only their owner can look.
+pub trait Buffer {
+    /// How many bytes there are.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Buffer for Vec<u8> {
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+}
+
 /// The plaintext of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Plain {
+pub enum Plain<B = Vec<u8>> {
     /// Bytes.
-    Data(Vec<u8>),
+    Data(B),
     /// So many zero bytes.
     Zeros(usize),
     /// It is right, which was all that was wanted.
     Verified,
 }
 
+/// A chunk's plaintext, or why there is none.
+pub type Outcome<B = Vec<u8>> = Result<Arc<Plain<B>>, ReadError>;
+
 /// A chunk that is fetched or was, for all places where it is wanted.
 #[derive(Debug)]
-struct Entry {
+struct Entry<B> {
     places: usize,
     cost: u64,
-    outcome: Option<Result<Arc<Plain>, ReadError>>,
+    outcome: Option<Outcome<B>>,
 }
 
-impl Window {
+impl<B: Buffer> Window<B> {
     /// With nothing in it. With `assert_ids`, contents are compared with their ids; in a verification they always are.
     pub fn new(purpose: Purpose, assert_ids: bool, limits: ReadAhead) -> Self {
         Window {
@@ -146,7 +166,7 @@ impl Window {
     }
 
     /// Takes in what came of a job, in any order.
-    pub fn finish(&mut self, unpacked: Unpacked) {
+    pub fn finish(&mut self, unpacked: Unpacked<B>) {
         for (want, result) in unpacked.0 {
             if let Ok(Plain::Zeros(len)) = result {
                 self.zeros.truncate(KNOWN_ZEROS - 1);
@@ -164,7 +184,7 @@ impl Window {
     }
 
     /// The next chunk in order; `None` if it is not here yet, or none is wanted.
-    pub fn next_ready(&mut self) -> Option<(Want, Result<Arc<Plain>, ReadError>)> {
+    pub fn next_ready(&mut self) -> Option<(Want, Outcome<B>)> {
         let want = *self.wants.front()?;
         let entry = self.entries.get_mut(&want)?;
         entry.outcome.as_ref()?;
@@ -197,7 +217,7 @@ impl Window {
     }
 
     /// Where a chunk lies, or what is known of it without that.
-    fn look_up(&self, want: Want, index: &ChunkIndex) -> Result<Location, Result<Plain, ReadError>> {
+    fn look_up(&self, want: Want, index: &ChunkIndex) -> Result<Location, Result<Plain<B>, ReadError>> {
         if let Some(claimed) = want.size.filter(|&size| size > MAX_DATA_SIZE as u64) {
             return Err(Err(ReadError::TooLarge { claimed }));
         }
@@ -221,15 +241,7 @@ impl Window {
     }
 }
 
-impl Plain {
-    /// The bytes, if there are any to be kept.
-    pub fn bytes(&self) -> &[u8] {
-        match self {
-            Plain::Data(bytes) => bytes,
-            Plain::Zeros(_) | Plain::Verified => &[],
-        }
-    }
-
+impl<B: Buffer> Plain<B> {
     /// How many bytes there are, in memory or not.
     pub fn len(&self) -> u64 {
         match self {
@@ -242,6 +254,25 @@ impl Plain {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The same in a buffer of another kind.
+    pub fn map<C>(self, keep: impl FnOnce(B) -> C) -> Plain<C> {
+        match self {
+            Plain::Data(bytes) => Plain::Data(keep(bytes)),
+            Plain::Zeros(len) => Plain::Zeros(len),
+            Plain::Verified => Plain::Verified,
+        }
+    }
+}
+
+impl Plain {
+    /// The bytes, if there are any to be kept.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Plain::Data(bytes) => bytes,
+            Plain::Zeros(_) | Plain::Verified => &[],
+        }
     }
 
     /// The bytes; of a chunk that was only verified, none.

@@ -177,7 +177,7 @@ async fn add_fragment<S: StoreMut>(
 }
 
 /// Names and stored lengths of all fragments.
-async fn fragments<S: Store>(store: &S) -> Result<Vec<(StoreHash, u64)>, StoreError> {
+pub(super) async fn fragments<S: Store>(store: &S) -> Result<Vec<(StoreHash, u64)>, StoreError> {
     let is_fragment = |entry: Entry| Some((entry.name.parse().ok().filter(|_| !entry.deleted)?, entry.size));
     Ok(store.list(Namespace::Index).await?.into_iter().filter_map(is_fragment).collect())
 }

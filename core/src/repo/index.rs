@@ -1,20 +1,22 @@
 //! The chunk index, put together from its fragments or rebuilt from the packs.
 
-use super::fragments::{MAX_FRAGMENT_BYTES, consolidate, delete_fragments, replace_fragments};
-use super::open::{Repository, exists, read_whole};
+use super::fragments::{MAX_FRAGMENT_BYTES, consolidate, delete_fragments, fragments, replace_fragments};
+use super::open::{Repository, exists, within};
 use super::walk::{PackWalk, Walked};
 use crate::crypto::{EnvelopeError, Sealer};
 use crate::id::{PackId, StoreHash};
 use crate::index::{ChunkIndex, Location};
 use crate::name::{Key, Namespace};
 use crate::object::Opener;
-use crate::store::{Store, StoreError, StoreMut};
+use crate::store::{Piece, Store, StoreError, StoreMut};
 use crate::store_object::Place;
 use crate::table::TableError;
 use alloc::vec::Vec;
 
 /// How often a listing may be overtaken by another client's merging of fragments.
 const LOAD_ATTEMPTS: usize = 3;
+/// How much of fragments is read together, for stores where a request is dear: a large one, or all small ones.
+const READ_BYTES: u64 = 16 << 20;
 
 /// Why a fragment of the chunk index, or the index as a whole, can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -150,20 +152,15 @@ pub async fn load_fragments<S: Store>(
         }
         let mut index = ChunkIndex::new();
         let mut complete = true;
-        let mut fragments = 0;
-        for entry in repository.store.list(Namespace::Index).await? {
-            let Ok(name) = entry.name.parse() else { continue };
-            if entry.deleted {
-                continue;
-            }
-            fragments += 1;
-            match merge_fragment(repository, opener, name, &mut index).await {
-                Err(IndexError::Store(error)) if error.is_not_found() => complete = false,
-                done => done?,
-            }
-        }
-        if fragments == 0 {
+        let fragments = fragments(&repository.store).await?;
+        if fragments.is_empty() {
             return Ok(None);
+        }
+        let mut rest = &fragments[..];
+        while !rest.is_empty() {
+            let (some, behind) = rest.split_at(together(rest));
+            complete &= merge_fragments(repository, opener, some, &mut index).await?;
+            rest = behind;
         }
         if complete {
             return Ok(Some(index));
@@ -206,15 +203,42 @@ pub async fn rebuild_index<S: Store>(
     Ok(index)
 }
 
-async fn merge_fragment<S: Store>(
+/// How many of these fragments are read together: at least one.
+fn together(fragments: &[(StoreHash, u64)]) -> usize {
+    let mut bytes = 0_u64;
+    let fits = |(_, size): &&(StoreHash, u64)| {
+        bytes = bytes.saturating_add(*size);
+        bytes <= READ_BYTES
+    };
+    fragments.iter().take_while(fits).count().max(1)
+}
+
+/// Adds what these fragments have; `false` if one is not there any more.
+async fn merge_fragments<S: Store>(
     repository: &Repository<S>,
     opener: &mut Opener<'_>,
-    name: StoreHash,
+    fragments: &[(StoreHash, u64)],
     index: &mut ChunkIndex,
-) -> Result<(), IndexError> {
-    let mut stored = read_whole(&repository.store, &Key::Fragment(name), MAX_FRAGMENT_BYTES).await?;
-    let plaintext = repository
-        .open_store_object(opener, Place::Hashed(Namespace::Index), &mut stored)
-        .map_err(|source| IndexError::Envelope { name, source })?;
-    index.merge_fragment(plaintext).map_err(|source| IndexError::Table { name, source })
+) -> Result<bool, IndexError> {
+    let piece = |&(name, size): &(StoreHash, u64)| {
+        // Where lengths are unknown, they are 0.
+        let known = usize::try_from(size).ok().filter(|size| (1..=MAX_FRAGMENT_BYTES).contains(size));
+        Piece { key: Key::Fragment(name), offset: 0, len: known.unwrap_or(MAX_FRAGMENT_BYTES + 1) }
+    };
+    let pieces: Vec<Piece> = fragments.iter().map(piece).collect();
+    let mut is_complete = true;
+    for (&(name, _), stored) in fragments.iter().zip(repository.store.gather(&pieces).await) {
+        let mut stored = match stored {
+            Err(error) if error.is_not_found() => {
+                is_complete = false;
+                continue;
+            }
+            stored => within(stored?, &Key::Fragment(name), MAX_FRAGMENT_BYTES)?,
+        };
+        let plaintext = repository
+            .open_store_object(opener, Place::Hashed(Namespace::Index), &mut stored)
+            .map_err(|source| IndexError::Envelope { name, source })?;
+        index.merge_fragment(plaintext).map_err(|source| IndexError::Table { name, source })?;
+    }
+    Ok(is_complete)
 }

@@ -1,5 +1,6 @@
 //! The item stream of an archive, whole or damaged.
 
+use super::encoded_items::EncodedItems;
 use super::reader::{ChunkReader, ReadError};
 use crate::id::ChunkId;
 use crate::item::{Item, ItemError};
@@ -47,29 +48,6 @@ pub enum ItemStep {
     Read(ChunkId, ObjectType),
     /// There is nothing more.
     End,
-}
-
-/// Some whole items that follow each other, not decoded yet. Iterating decodes them.
-#[derive(Debug, Default)]
-pub struct EncodedItems {
-    bytes: Vec<u8>,
-    start: usize,
-    ends: alloc::vec::IntoIter<usize>,
-}
-
-impl Iterator for EncodedItems {
-    type Item = Result<Item, ItemProblem>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let end = self.ends.next()?;
-        let item = Item::decode(&self.bytes[self.start..end]);
-        self.start = end;
-        Some(item.map_err(ItemProblem::Item))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.ends.size_hint()
-    }
 }
 
 /// The object that the stream has asked for, by its number.
@@ -270,7 +248,7 @@ impl ItemStream {
         }
         let rest = self.buffer[self.start..].to_vec();
         self.start = 0;
-        Some(EncodedItems { bytes: core::mem::replace(&mut self.buffer, rest), start, ends: ends.into_iter() })
+        Some(EncodedItems::of_stream(core::mem::replace(&mut self.buffer, rest), start, ends))
     }
 
     /// Moves to the next position where a whole, usable item begins, or to the end. `false` if more data is needed to tell.

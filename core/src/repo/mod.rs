@@ -6,9 +6,11 @@
 mod archive_writer;
 mod archives;
 mod create;
+mod encoded_items;
 mod fragments;
 mod index;
 mod items;
+mod listing;
 mod locks;
 mod open;
 mod reader;
@@ -22,13 +24,15 @@ pub use archive_writer::{ArchiveWriter, PreparedArchive, SizeRule, Tally, prepar
 pub use archives::{
     ArchiveEntry, ArchiveListing, ArchiveProblem, delete_archive, forget_archive, list_archives, undelete_archive,
 };
+pub use encoded_items::EncodedItems;
 pub(crate) use fragments::delete_if_there;
 pub use fragments::{consolidate, delete_fragments, replace_fragments};
 pub use index::{
     IndexDamage, IndexError, LoadedIndex, load_fragments, load_index, load_index_to_add, load_index_to_rewrite,
     rebuild_index,
 };
-pub use items::{EncodedItems, ItemProblem, ItemStep, ItemStream};
+pub use items::{ItemProblem, ItemStep, ItemStream};
+pub use listing::list_files;
 pub use locks::{Blocker, LockError, LockRequest, LockStep, Locker, break_locks, peek_locks};
 pub(crate) use open::exists;
 pub use open::{DefaultsError, Foreign, OpenError, Repository, read_whole};

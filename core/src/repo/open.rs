@@ -112,7 +112,11 @@ impl<S: Store> Repository<S> {
 
 /// Reads an object that can't be larger than `limit` bytes.
 pub async fn read_whole<S: Store>(store: &S, key: &Key, limit: usize) -> Result<Vec<u8>, StoreError> {
-    let stored = store.read(key, 0, limit.saturating_add(1)).await?;
+    within(store.read(key, 0, limit.saturating_add(1)).await?, key, limit)
+}
+
+/// What was read of an object that can't be larger than `limit` bytes.
+pub(super) fn within(stored: Vec<u8>, key: &Key, limit: usize) -> Result<Vec<u8>, StoreError> {
     if stored.len() <= limit {
         return Ok(stored);
     }

@@ -12,7 +12,8 @@ use super::status::Status;
 use super::walk::{settle, tell};
 use crate::failure::Failure;
 use crate::filesystem::stat::{Inode, file_type};
-use rustix::fs::{FileType, Stat};
+use portaborg_core::item::FileType;
+use rustix::fs::Stat;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
@@ -94,7 +95,7 @@ impl<S: Sink> Collector<'_, S> {
         };
         // What has several names depends on what came before; another inode is something mounted there, or new.
         let is_plain =
-            file_type(&stat) == FileType::RegularFile && stat.st_nlink == 1 && Inode::of(&stat).number == place.number;
+            file_type(&stat) == FileType::Regular && stat.st_nlink == 1 && Inode::of(&stat).number == place.number;
         if !is_plain {
             return Outcome::Unfit(place);
         }

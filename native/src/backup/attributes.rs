@@ -2,14 +2,15 @@
 
 use super::problem::Cause;
 use super::sink::Observer;
-use super::xattr::Node;
 use crate::filesystem::names::Names;
 use crate::filesystem::os_error::PythonError;
 use crate::filesystem::stat::{Inode, atime, birthtime, ctime, file_type, mode, mtime};
 use crate::filesystem::{acl, flags};
+use crate::system::stat::owner;
+use crate::system::xattr::Node;
 use portaborg_core::bytes::lossy;
-use portaborg_core::item::{Item, Pairs};
-use rustix::fs::{FileType, Stat};
+use portaborg_core::item::{FileType, Item, Pairs};
+use rustix::fs::Stat;
 use rustix::io::Errno;
 
 /// Which attributes are stored (command line, section 1.2, `create`).
@@ -94,11 +95,13 @@ impl<'a> Attributes<'a> {
         item.atime = selection.atime.then(|| atime(stat).storable());
         item.ctime = selection.ctime.then(|| ctime(stat).storable());
         item.birthtime = birthtime(stat).filter(|_| selection.birthtime).map(|time| time.storable());
-        item.uid = Some(stat.st_uid.into());
-        item.gid = Some(stat.st_gid.into());
-        if !selection.numeric_ids {
-            item.user = self.names.user_name(stat.st_uid).map(Into::into);
-            item.group = self.names.group_name(stat.st_gid).map(Into::into);
+        if let Some((uid, gid)) = owner(stat) {
+            item.uid = Some(uid.into());
+            item.gid = Some(gid.into());
+            if !selection.numeric_ids {
+                item.user = self.names.user_name(uid).map(Into::into);
+                item.group = self.names.group_name(gid).map(Into::into);
+            }
         }
         item.inode = Some(Inode::of(stat).number).filter(|&number| number > 0);
     }

@@ -11,15 +11,16 @@ use super::read::{self, Reader, now};
 use super::sink::{Known, Observer, Part, Sink};
 use super::status::Status;
 use super::walk::Visitor;
-use super::xattr::Node;
 use crate::failure::Failure;
 use crate::filesystem::names::Names;
 use crate::filesystem::stat::{Inode, ctime, file_type, mtime};
 use crate::interrupt;
+use crate::system::stat::device;
+use crate::system::xattr::Node;
 use portaborg_core::bytes::lossy;
 use portaborg_core::files_cache::FileState;
-use portaborg_core::item::Item;
-use rustix::fs::{FileType, OFlags, Stat, fstat};
+use portaborg_core::item::{FileType, Item};
+use rustix::fs::{OFlags, Stat, fstat};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 use std::vec;
@@ -71,7 +72,7 @@ impl<'a, S: Sink> Collector<'a, S> {
     /// One try. `is_last` says that there is no other.
     pub(super) fn try_once(&mut self, object: &Object<'_>, is_last: bool) -> Result<Option<Status>, Fault> {
         match object.file_type() {
-            FileType::RegularFile => self.file(object, is_last),
+            FileType::Regular => self.file(object, is_last),
             FileType::Directory => {
                 let directory = object.open(OFlags::DIRECTORY, "dir_open")?;
                 let stat = object.confirm_open(directory.as_fd())?;
@@ -81,18 +82,15 @@ impl<'a, S: Sink> Collector<'a, S> {
                 Some(target) => self.file(&target, is_last),
                 None => self.symlink(object),
             },
-            FileType::Fifo | FileType::CharacterDevice | FileType::BlockDevice if self.reading.special => {
+            FileType::Fifo | FileType::CharDevice | FileType::BlockDevice if self.reading.special => {
                 self.file(object, is_last)
             }
             FileType::Fifo => self.fifo(object),
-            FileType::CharacterDevice => self.device(object, Status::CharDevice),
+            FileType::CharDevice => self.device(object, Status::CharDevice),
             FileType::BlockDevice => self.device(object, Status::BlockDevice),
-            FileType::Socket => Ok(None),
-            FileType::Unknown => {
-                // Doors and event ports of Solaris, which are ignored like sockets, have no name here.
-                self.order.warn(&Problem { path: object.path.into(), cause: Cause::UnknownType });
-                Ok(None)
-            }
+            FileType::Other(SOCKET) => Ok(None),
+            // Doors and event ports of Solaris, which are ignored like sockets, have no name here.
+            FileType::Other(_) => Ok(self.unknown(object)),
         }
     }
 
@@ -203,12 +201,17 @@ impl<'a, S: Sink> Collector<'a, S> {
             Some(handle) => object.confirm_open(handle.as_fd())?,
             None => object.confirm(object.look(object.follow)?)?,
         };
-        #[allow(clippy::unnecessary_cast, reason = "the field has another type on macOS")]
-        let device = stat.st_rdev as u64;
+        let Some(device) = device(&stat) else { return Ok(self.unknown(object)) };
         item.rdev = Some(device);
         let node = Node::Named { handle: handle.as_ref().map(AsFd::as_fd), path: object.path };
         self.attributes.set(&mut item, &stat, &node)?;
         self.finish_without_content(item, name, status)
+    }
+
+    /// What can't be archived, for there are no words for it.
+    fn unknown(&self, object: &Object<'_>) -> Option<Status> {
+        self.order.warn(&Problem { path: object.path.into(), cause: Cause::UnknownType });
+        None
     }
 
     /// The item with its path and its `hlid`; `None` for a level that is stripped from paths.
@@ -326,9 +329,11 @@ fn file_state(stat: &Stat) -> FileState {
 
 /// Whether it is read as a file only if that is asked for.
 pub fn is_special(stat: &Stat) -> bool {
-    matches!(file_type(stat), FileType::Fifo | FileType::CharacterDevice | FileType::BlockDevice)
+    matches!(file_type(stat), FileType::Fifo | FileType::CharDevice | FileType::BlockDevice)
 }
 
+/// The type bits of a socket.
+const SOCKET: u32 = 0o140_000;
 /// How often an object is tried.
 const MAX_TRIES: u32 = 10;
 /// The pause before the second try; each is the square root of ten times as long as the last one.

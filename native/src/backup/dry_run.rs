@@ -5,7 +5,7 @@ use super::object::Object;
 use super::problem::Fault;
 use super::status::Status;
 use super::walk::Visitor;
-use rustix::fs::FileType;
+use portaborg_core::item::FileType;
 use std::os::fd::BorrowedFd;
 
 /// Counts files and their sizes.
@@ -26,7 +26,7 @@ impl Visitor for DryRun {
 
     fn object(&mut self, object: &Object<'_>) -> Result<Option<Status>, Fault> {
         match object.file_type() {
-            FileType::RegularFile => {
+            FileType::Regular => {
                 self.files += 1;
                 self.size = self.size.saturating_add(u64::try_from(object.stat.st_size).unwrap_or(0));
             }

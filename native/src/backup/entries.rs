@@ -4,7 +4,9 @@ use super::object::open;
 use super::problem::Cause;
 use super::walk::Options;
 use crate::filesystem::stat::file_type;
-use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
+use crate::system::folder::list;
+use portaborg_core::item::FileType;
+use rustix::fs::{AtFlags, OFlags, fstat, statat};
 use rustix::io::{read, retry_on_intr};
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -18,17 +20,12 @@ pub struct Entry {
 
 /// What is in a directory, by inode number: that is about the order in which it is on disk.
 pub fn entries(directory: BorrowedFd<'_>) -> Result<Vec<Entry>, Cause> {
-    // A descriptor of its own, but the same open directory: it was opened so that reading leaves no trace.
-    let own = directory.try_clone_to_owned().map_err(|error| {
-        let errno = rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO);
-        Cause::os("scandir")(errno)
-    })?;
     let mut found = Vec::new();
-    for entry in Dir::new(own).map_err(Cause::os("scandir"))? {
+    for entry in list(directory).map_err(Cause::os("scandir"))? {
         let entry = entry.map_err(Cause::os("scandir"))?;
         let name = entry.file_name().to_bytes();
         if !matches!(name, b"." | b"..") {
-            let file = (entry.file_type() == FileType::RegularFile).then_some(entry.ino());
+            let file = (entry.file_type() == rustix::fs::FileType::RegularFile).then_some(entry.ino());
             found.push((entry.ino(), Entry { name: name.to_vec(), file }));
         }
     }
@@ -53,7 +50,7 @@ pub fn tags(directory: BorrowedFd<'_>, options: &Options) -> Vec<Entry> {
 fn is_cache(directory: BorrowedFd<'_>) -> bool {
     let Ok(tag) = open(directory, CACHE_TAG, OFlags::NONBLOCK) else { return false };
     // Reading from a device could do anything.
-    if !fstat(&tag).is_ok_and(|stat| file_type(&stat) == FileType::RegularFile) {
+    if !fstat(&tag).is_ok_and(|stat| file_type(&stat) == FileType::Regular) {
         return false;
     }
     let mut begin = [0; CACHE_SIGNATURE.len()];

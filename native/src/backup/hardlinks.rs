@@ -1,7 +1,8 @@
 //! Hard links: several names of one object (data layer, section 10.3).
 
 use crate::filesystem::stat::{Inode, file_type};
-use rustix::fs::{FileType, Stat};
+use portaborg_core::item::FileType;
+use rustix::fs::Stat;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 

@@ -5,12 +5,14 @@ use super::object::open;
 use super::problem::{Cause, Problem};
 use super::status::Status;
 use crate::filesystem::stat::Inode;
+use crate::system::stat::LEADS_UP;
 use rustix::fs::{OFlags, fstat};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::vec;
 
-/// The open directories, the root first. However deep it goes, there is a limit to how many are really open.
+/// The open directories, the root first. However deep it goes, there is a limit to how many are really open, if they can be
+/// opened again from below.
 #[derive(Default)]
 pub struct Levels(Vec<Level>);
 
@@ -72,6 +74,7 @@ impl Levels {
         self.0.push(level);
         if let Some(far) = self.0.len().checked_sub(RECENT_LEVELS + 1)
             && far >= PINNED_LEVELS
+            && LEADS_UP
         {
             self.0[far].directory = None;
         }

@@ -7,8 +7,8 @@ use crate::failure::Failure;
 use crate::filesystem::stat::file_type;
 use portaborg_core::id::ChunkId;
 use portaborg_core::input_map::{Extent, InputMap, PlannedPart};
-use portaborg_core::item::ChunkEntry;
-use rustix::fs::{FileType, SeekFrom, Stat, seek};
+use portaborg_core::item::{ChunkEntry, FileType};
+use rustix::fs::{SeekFrom, Stat, seek};
 use rustix::io::pread;
 use std::os::fd::BorrowedFd;
 
@@ -30,7 +30,7 @@ impl Mapped {
         has: impl Fn(&ChunkId) -> bool,
     ) -> Result<Vec<Part<'a>>, Fault> {
         let size = match file_type(stat) {
-            FileType::RegularFile => u64::try_from(stat.st_size).unwrap_or(0),
+            FileType::Regular => u64::try_from(stat.st_size).unwrap_or(0),
             _ => seek(file, SeekFrom::End(0)).map_err(Cause::os("seek"))?,
         };
         if size != self.map.size() {

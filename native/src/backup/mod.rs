@@ -29,7 +29,6 @@ mod status;
 #[cfg(test)]
 mod tests;
 pub mod walk;
-mod xattr;
 
 pub use ahead::{Event, Outcome, Task, Tried};
 pub use attributes::Selection;

@@ -2,11 +2,11 @@
 
 use super::problem::Cause;
 use crate::filesystem::stat::{Inode, file_type};
-use rustix::fs::{
-    Access, AtFlags, FileType, Mode, OFlags, Stat, StatVfsMountFlags, accessat, fstat, fstatvfs, openat, statat,
-};
+use crate::system::stat::{is_read_only, set_atime};
+use portaborg_core::item::FileType;
+use rustix::fs::{Access, AtFlags, Mode, OFlags, Stat, accessat, fstat, openat, statat};
 use rustix::io::Errno;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 /// What was found, and where.
@@ -60,8 +60,7 @@ impl Object<'_> {
             return Err(Cause::InodeChanged);
         }
         let mut confirmed = now;
-        confirmed.st_atime = self.stat.st_atime;
-        confirmed.st_atime_nsec = self.stat.st_atime_nsec;
+        set_atime(&mut confirmed, &self.stat);
         Ok(confirmed)
     }
 
@@ -86,10 +85,7 @@ impl ReadOnly {
         if self.directory.as_ref().is_some_and(|last| Arc::ptr_eq(last, directory)) {
             return;
         }
-        let known = fstat(directory).and_then(|stat| {
-            let is_read_only = fstatvfs(directory)?.f_flag.contains(StatVfsMountFlags::RDONLY);
-            Ok((Inode::of(&stat).device, is_read_only))
-        });
+        let known = fstat(directory).and_then(|stat| Ok((Inode::of(&stat).device, is_read_only(directory.as_fd())?)));
         (self.directory, self.known) = (Some(Arc::clone(directory)), known.ok());
     }
 

@@ -5,9 +5,10 @@ use super::patient::Patient;
 use super::problem::{Cause, Fault};
 use super::sparse::Sparse;
 use crate::filesystem::stat::{ctime, file_type, mtime};
+use portaborg_core::item::FileType;
 use portaborg_core::time::Timestamp;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FileType, Stat};
+use rustix::fs::Stat;
 use rustix::io::{Errno, read};
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -74,7 +75,7 @@ impl Options {
     /// The limit for an object of this type, if it may have to be waited for. It must then be opened so that reads don't
     /// block.
     pub fn timeout(&self, file_type: FileType) -> Option<Duration> {
-        let is_slow = matches!(file_type, FileType::Fifo | FileType::CharacterDevice);
+        let is_slow = matches!(file_type, FileType::Fifo | FileType::CharDevice);
         is_slow.then_some(self.special_timeout.unwrap_or(Duration::MAX))
     }
 }
@@ -89,7 +90,7 @@ impl<'a> Reader<'a> {
         match options.sparse.then(|| Sparse::new(file)).flatten() {
             Some(sparse) => Reader::Sparse(sparse),
             None => {
-                let is_regular = file_type(stat) == FileType::RegularFile;
+                let is_regular = file_type(stat) == FileType::Regular;
                 Reader::Plain(file, u64::try_from(stat.st_size).ok().filter(|_| is_regular))
             }
         }
@@ -158,7 +159,7 @@ pub fn now() -> Timestamp {
 ///
 /// Reads go on after a signal as if there had been none, and may never end.
 pub fn wait_for_data(file: BorrowedFd<'_>) -> Result<bool, Fault> {
-    let moment = Timespec { tv_sec: 0, tv_nsec: GLANCE.subsec_nanos().into() };
+    let moment = Timespec { tv_sec: 0, tv_nsec: GLANCE.subsec_nanos() as _ };
     match poll(&mut [PollFd::from_borrowed_fd(file, PollFlags::IN)], Some(&moment)) {
         Err(Errno::INTR) => Ok(false),
         ready => Ok(ready.map_err(Cause::os("read"))? > 0),

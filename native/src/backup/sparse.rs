@@ -2,7 +2,8 @@
 
 use super::problem::{Cause, Fault};
 use super::read::{Input, read_on};
-use rustix::fs::{SeekFrom, fstat, seek};
+use crate::system::stat::{next_data, next_hole};
+use rustix::fs::fstat;
 use rustix::io::{Errno, pread};
 use std::os::fd::BorrowedFd;
 
@@ -25,9 +26,9 @@ impl<'a> Sparse<'a> {
     /// Finds out what is at the position.
     fn enter_range(&mut self) -> Result<(), Errno> {
         let here = self.position;
-        match seek(self.file, SeekFrom::Data(here)) {
+        match next_data(self.file, here) {
             Ok(data) if data > here => (self.end, self.is_hole) = (data, true),
-            Ok(_) => (self.end, self.is_hole) = (seek(self.file, SeekFrom::Hole(here))?, false),
+            Ok(_) => (self.end, self.is_hole) = (next_hole(self.file, here)?, false),
             // There is no more data: a hole up to the end, or nothing at all.
             Err(Errno::NXIO) => {
                 let size = u64::try_from(fstat(self.file)?.st_size).unwrap_or(0);

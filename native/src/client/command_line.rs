@@ -1,7 +1,7 @@
 //! Command lines as they are stored with archives (data layer, section 9.1).
 
+use crate::system::ffi::OsStrExt;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 
 /// The words, quoted as a POSIX shell would need them, and as Python's `shlex.join` does it.
 pub fn quoted(words: impl Iterator<Item = OsString>) -> Vec<u8> {

@@ -1,11 +1,13 @@
 //! Where the client keeps its own state (repository layer, section 8.1).
 
 use crate::failure::Failure;
+use crate::system::folder;
+use crate::system::fs::{DirBuilderExt, OpenOptionsExt};
+use crate::system::host;
 use portaborg_core::id::RepositoryId;
 use std::env;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// What is kept in one place.
@@ -32,19 +34,40 @@ pub fn cache(repository: RepositoryId) -> PathBuf {
     base(Kind::Cache).join(repository.to_string())
 }
 
+/// Whether a folder of the client's can be anywhere: not if it has no home, and nobody says where else.
+pub fn can_exist(folder: &Path) -> bool {
+    !host::is_nowhere(folder)
+}
+
 /// Makes a folder that only its owner can read, with its parents.
 pub fn create(folder: &Path) -> Result<(), Failure> {
-    let done = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    let done = if can_exist(folder) {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    } else {
+        Err(io::ErrorKind::NotFound.into())
+    };
     done.map_err(|error| Failure::error(format_args!("can not create {}: {error}", folder.display())))
 }
 
 /// Stores a file whole or not at all, readable for its owner only.
 pub fn save(file: &Path, content: &[u8]) -> io::Result<()> {
+    store(file, content, None)
+}
+
+/// Stores a file whole or not at all, readable for those who are permitted.
+pub fn save_readable(file: &Path, content: &[u8], permissions: Permissions) -> io::Result<()> {
+    store(file, content, Some(permissions))
+}
+
+fn store(file: &Path, content: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let unique = getrandom::u64().map_err(io::Error::other)?;
     let mut temporary = file.as_os_str().to_owned();
     temporary.push(format!(".{unique:016x}.tmp"));
     let mut out = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-    let stored = out.write_all(content).and_then(|()| out.sync_all()).and_then(|()| fs::rename(&temporary, file));
+    let written = out
+        .write_all(content)
+        .and_then(|()| permissions.map_or(Ok(()), |permissions| out.set_permissions(permissions)));
+    let stored = written.and_then(|()| out.sync_all()).and_then(|()| fs::rename(&temporary, file));
     if stored.is_err() {
         let _ = fs::remove_file(&temporary); // the error that counts is the first one
     }
@@ -53,7 +76,7 @@ pub fn save(file: &Path, content: &[u8]) -> io::Result<()> {
 
 /// Returns once the names in a folder would survive a crash of the machine; at once where the filesystem has no such thing.
 pub fn sync(folder: &Path) -> io::Result<()> {
-    match fs::File::open(folder)?.sync_all() {
+    match folder::sync(folder) {
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
         synced => synced,
     }
@@ -79,20 +102,16 @@ fn platform(kind: Kind, below_home: &str) -> PathBuf {
     };
     match explicit(variable) {
         Some(folder) => folder.join("borg"),
-        None => home().join(below_home),
+        None => host::home().join(below_home),
     }
 }
 
 #[cfg(target_os = "macos")]
 fn platform(kind: Kind, _below_home: &str) -> PathBuf {
-    home().join(match kind {
+    host::home().join(match kind {
         Kind::Config | Kind::Data => "Library/Application Support/borg",
         Kind::Cache => "Library/Caches/borg",
     })
-}
-
-fn home() -> PathBuf {
-    env::home_dir().unwrap_or_else(|| PathBuf::from("/"))
 }
 
 /// A folder that a variable names; an empty variable names none.

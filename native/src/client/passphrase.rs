@@ -6,12 +6,12 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::log::Log;
 use crate::output::prompt::{self, Question};
+use crate::system::ffi::OsStringExt;
+use crate::system::process;
 use portaborg_core::bytes::Hex;
 use std::env;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::Read;
-use std::os::unix::ffi::OsStringExt;
 use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroizing;
@@ -167,7 +167,7 @@ fn from_fd(variable: &str, number: u32) -> Result<Passphrase, Failure> {
     }
     read_before.push(number);
     let mut text = Zeroizing::new(Vec::new());
-    let read = File::open(format!("/dev/fd/{number}")).and_then(|mut file| file.read_to_end(&mut text));
+    let read = process::open_fd(number).and_then(|mut file| file.read_to_end(&mut text));
     read.map(|_| without_newlines(text)).map_err(|error| failed(&error))
 }
 

@@ -8,14 +8,14 @@ mod report;
 mod test_files;
 mod thresholds;
 
-pub use cpu::CpuOptions;
-pub use crud::CrudOptions;
-pub use thresholds::ThresholdsOptions;
-
 use crate::app::App;
 use crate::command::help;
 use crate::failure::Failure;
+use crate::usage;
 use clap::{Args, Subcommand};
+use cpu::CpuOptions;
+use crud::CrudOptions;
+use thresholds::ThresholdsOptions;
 
 /// benchmark command
 #[derive(Debug, Args)]
@@ -32,6 +32,14 @@ enum Command {
     Crud(CrudOptions),
     /// finds from which sizes on several threads are faster than one, on this machine
     Thresholds(ThresholdsOptions),
+}
+
+/// Its help, and that of each benchmark.
+pub fn described(benchmark: clap::Command) -> clap::Command {
+    usage::described::<Options>(benchmark)
+        .mut_subcommand("cpu", usage::described::<CpuOptions>)
+        .mut_subcommand("crud", usage::described::<CrudOptions>)
+        .mut_subcommand("thresholds", usage::described::<ThresholdsOptions>)
 }
 
 /// Runs a benchmark.

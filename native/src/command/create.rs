@@ -26,6 +26,8 @@ use crate::output::log::{Level, Message, STATS};
 use crate::output::steps::Steps;
 use crate::repository::files_cache::{FilesCache, GroupKey, Series};
 use crate::repository::session::{Held, Lock, Session};
+use crate::system::attributes;
+use crate::system::ffi::{OsStrExt, OsStringExt};
 use crate::tuning;
 use clap::Args;
 use inputs::Inputs;
@@ -43,7 +45,6 @@ use portaborg_core::time::Timestamp;
 use sink::{ArchiveSink, Parts};
 use std::env;
 use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::Arc;
 use work::{Shared, Tools};
 
@@ -289,6 +290,12 @@ impl<'a> Creation<'a> {
         let (hostname, username) = (host::hostname(), host::username());
         let series = Series { name: &self.texts.name, host: &hostname, user: &username, group_by: &options.group_by.0 };
         let mut files = FilesCache::load(app, session, &mut writer.reader, options.source.files_cache_mode, &series)?;
+        if !attributes::EXIST {
+            app.warning(
+                "not stored, since they can not be seen here: owners, permissions, extended attributes, ACLs and flags. \
+                 Files get the mode 644, directories 755.",
+            );
+        }
         let report = self.report();
         let digests = options.digests.as_ref().map_or(&[][..], |digests| &digests.0);
         let selection = options.source.selection();

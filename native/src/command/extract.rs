@@ -9,11 +9,13 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::options::exclusions::{Exclusions, shown_path};
+use crate::options::item_cache::ItemCacheOptions;
 use crate::output::log::{LIST, Level, Message};
 use crate::output::progress::{Label, Percent, Unit};
 use crate::output::stdout::write_content;
 use crate::repository::ahead::Next;
 use crate::repository::archives::{self, Archive, Reader};
+use crate::repository::item_cache::ItemCache;
 use crate::repository::items::report;
 use crate::repository::pipeline::{Pipeline, with_pipeline};
 use crate::repository::session::{Held, Lock, Session};
@@ -27,6 +29,7 @@ use portaborg_core::item::{ChunkEntry, FileType, Item};
 use portaborg_core::limits::MAX_DATA_SIZE;
 use portaborg_core::pattern::PatternMatcher;
 use portaborg_core::repo::ReadError;
+use portaborg_core::select::Candidate;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,6 +96,9 @@ pub struct Options {
     #[command(flatten)]
     exclusions: Exclusions,
 
+    #[command(flatten)]
+    item_cache: ItemCacheOptions,
+
     /// specify the archive name
     #[arg(value_parser = archive_name)]
     name: String,
@@ -117,13 +123,15 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let archive = archives::find_one(app, &session, &mut reader, name)?;
     let meta = archive.require_meta(&session.location)?;
     let sink = open_sink(options, app.common.umask)?;
+    let cache = options.item_cache.cache(&session, reader.asserts_ids());
     with_pipeline(&session, &mut reader, &tuning, &Extracting, |pipeline| {
         let (sink, restorer) = match sink {
             Sink::Files(restorer) => (Sink::Nowhere, Some(*restorer)),
             other => (other, None),
         };
         let files = Files::new(app, restorer);
-        let mut extraction = Extraction { app, options, archive: &archive, location: &session.location, sink, files };
+        let (archive, location) = (&archive, session.location.as_str());
+        let mut extraction = Extraction { app, options, archive, location, cache, sink, files };
         if app.common.progress {
             extraction.begin_progress(meta, &mut matcher, pipeline)?;
         }
@@ -156,6 +164,7 @@ struct Extraction<'a> {
     options: &'a Options,
     archive: &'a Archive,
     location: &'a str,
+    cache: Option<ItemCache<'a>>,
     sink: Sink,
     files: Files<'a>,
 }
@@ -168,7 +177,7 @@ impl Extraction<'_> {
         pipeline: &mut Reading<'_, '_, '_>,
         held: &mut Held<'_>,
     ) -> Result<(), Failure> {
-        pipeline.begin(&meta.item_ptrs);
+        self.begin(meta, pipeline);
         let mut queue = Queue::new(matcher, self.options.strip_components, self.options.output_list);
         while let Some(next) = queue.next(pipeline, self.files.restorer.as_mut()) {
             interrupt::check()?;
@@ -188,6 +197,12 @@ impl Extraction<'_> {
         }
         self.files.settle(pipeline);
         Ok(())
+    }
+
+    /// Begins with the items, which may be in the item cache already; extraction alone does not put them there.
+    fn begin(&self, meta: &ArchiveMeta, pipeline: &mut Reading<'_, '_, '_>) {
+        let cached = self.cache.as_ref().map(|cache| cache.reading(self.archive.id())).unwrap_or_default();
+        pipeline.begin_with(&meta.item_ptrs, cached);
     }
 
     fn item(
@@ -310,7 +325,7 @@ impl Extraction<'_> {
             "Calculating total archive size for the progress indicator (might take a long time for large archives)",
         );
         let mut total = 0u64;
-        pipeline.begin(&meta.item_ptrs);
+        self.begin(meta, pipeline);
         while let Some(next) = pipeline.next_items() {
             interrupt::check()?;
             for mut item in next.into_iter().flatten().flatten() {

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::options::exclusions::Exclusions;
 use crate::options::format;
+use crate::options::item_cache::ItemCacheOptions;
 use crate::output::display::mode;
 use crate::output::display::terminal::Target;
 use crate::output::format::digest::{Digest, Hasher};
@@ -57,6 +58,9 @@ pub struct Options {
 
     #[command(flatten)]
     exclusions: Exclusions,
+
+    #[command(flatten)]
+    item_cache: ItemCacheOptions,
 
     /// specify the archive name
     #[arg(value_parser = archive_name)]
@@ -127,11 +131,13 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
         zone: &app.zone,
         target: Target::of(&io::stdout()),
     };
+    let cache = options.item_cache.cache(&session, reader.asserts_ids());
+    let cache_use = cache.map(|cache| cache.reading_or_recording(archive.id())).unwrap_or_default();
     let work = Listing { options, format: &format, context: &context, matcher, depth: options.depth };
     let mut out = Output(Vec::new());
     let mut kept = Vec::new();
     with_pipeline(&session, &mut reader, &tuning, &work, |pipeline| {
-        pipeline.begin(&meta.item_ptrs);
+        pipeline.begin_with(&meta.item_ptrs, cache_use);
         while let Some(next) = pipeline.next_items() {
             interrupt::check()?;
             held.refresh(app)?;
@@ -187,17 +193,18 @@ impl Decode for Listing<'_> {
         self.matcher.clone()
     }
 
-    fn decode(&self, matcher: &mut PatternMatcher, items: EncodedItems) -> Vec<Listed> {
+    fn decode(&self, matcher: &mut PatternMatcher, mut items: EncodedItems) -> Vec<Listed> {
         let mut listed = Vec::new();
         let mut lines = Vec::new();
-        for item in items {
+        while let Some(item) = items.next_wanted(|path| wanted(path, matcher, self.depth)) {
             let other = match item {
-                Ok(item) => match self.list(item, matcher, &mut lines) {
+                Ok(Ok(item)) => match self.list(item, &mut lines) {
                     Ok(None) => continue,
                     Ok(Some(item)) => Listed::Item(Box::new(item)),
                     Err(failure) => Listed::Failure(failure),
                 },
-                Err(problem) => Listed::Problem(problem),
+                Ok(Err(problem)) => Listed::Problem(problem),
+                Err(failure) => Listed::Failure(failure),
             };
             listed.push(Listed::Lines(mem::take(&mut lines)));
             listed.push(other);
@@ -208,11 +215,8 @@ impl Decode for Listing<'_> {
 }
 
 impl Listing<'_> {
-    /// Appends an item's line if it is wanted, or gives it back if that has to wait.
-    fn list(&self, item: Item, matcher: &mut PatternMatcher, lines: &mut Vec<u8>) -> Result<Option<Item>, Failure> {
-        if !wanted(&item, matcher, self.depth)? {
-            return Ok(None);
-        }
+    /// Appends an item's line, or gives it back if that has to wait.
+    fn list(&self, item: Item, lines: &mut Vec<u8>) -> Result<Option<Item>, Failure> {
         if self.options.sort_by.is_some() || !self.format.missing_digests(&item).is_empty() {
             return Ok(Some(item));
         }
@@ -251,9 +255,9 @@ impl Output {
     }
 }
 
-fn wanted(item: &Item, matcher: &mut PatternMatcher, depth: Option<usize>) -> Result<bool, Failure> {
-    let shallow = depth.is_none_or(|depth| item.path.iter().filter(|&&byte| byte == b'/').count() <= depth);
-    Ok(matcher.match_path(&item.path).map_err(Failure::command)?.included && shallow)
+fn wanted(path: &[u8], matcher: &mut PatternMatcher, depth: Option<usize>) -> Result<bool, Failure> {
+    let shallow = depth.is_none_or(|depth| path.iter().filter(|&&byte| byte == b'/').count() <= depth);
+    Ok(matcher.match_path(path).map_err(Failure::command)?.included && shallow)
 }
 
 /// Digests of the whole content; none if a part of it can't be had, since that of a part would be wrong.

@@ -6,9 +6,10 @@ use crate::failure::Failure;
 use crate::output::json::Object;
 use crate::output::stdout::print;
 use crate::repository::session::{Lock, Session};
+use crate::repository::writing::builtin_compression;
 use clap::Args;
 use portaborg_core::crypto::Mode;
-use portaborg_core::defaults::{BUILTIN_CHUNKER_PARAMS, BUILTIN_COMPRESSION};
+use portaborg_core::defaults::BUILTIN_CHUNKER_PARAMS;
 use portaborg_core::limits::REPOSITORY_VERSION;
 use portaborg_core::store::now;
 
@@ -30,8 +31,9 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
     let id = session.repository.id();
     let security_dir = dirs::security(id).display().to_string();
     let cache = dirs::cache(id).display().to_string();
+    let compression = builtin_compression().to_string();
     if options.json {
-        let compression = defaults.compression.as_deref().unwrap_or(BUILTIN_COMPRESSION);
+        let compression = defaults.compression.as_deref().unwrap_or(&compression);
         let chunker_params = defaults.chunker_params.as_deref().unwrap_or(BUILTIN_CHUNKER_PARAMS);
         let defaults = Object::new().with("compression", compression).with("chunker_params", chunker_params);
         let object = session
@@ -53,7 +55,7 @@ pub fn run(app: &App, options: &Options) -> Result<(), Failure> {
          Cache: {cache}\n\n",
         session.location,
         encryption_lines(&session),
-        shown(&defaults.compression, BUILTIN_COMPRESSION),
+        shown(&defaults.compression, &compression),
         shown(&defaults.chunker_params, BUILTIN_CHUNKER_PARAMS),
     ))
 }

@@ -1,10 +1,8 @@
 //! Owners: which local user and group an item belongs to, and what they are called.
 
+use crate::system::host;
 use portaborg_core::item::Item;
-use rustix::fs::{Gid, Uid};
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
 /// The local users and groups, by name and by number. Each is looked up once.
 #[derive(Default)]
@@ -18,35 +16,33 @@ pub struct Names {
 impl Names {
     /// Number of the local user of that name.
     pub fn user(&mut self, name: &[u8]) -> Option<u32> {
-        look_up(&mut self.users, name, |name| uzers::get_user_by_name(name).map(|user| user.uid()))
+        look_up(&mut self.users, name, host::user_id)
     }
 
     /// Number of the local group of that name.
     pub fn group(&mut self, name: &[u8]) -> Option<u32> {
-        look_up(&mut self.groups, name, |name| uzers::get_group_by_name(name).map(|group| group.gid()))
+        look_up(&mut self.groups, name, host::group_id)
     }
 
     /// Name of the local user with that number.
     pub fn user_name(&mut self, id: u32) -> Option<&[u8]> {
-        name_of(&mut self.user_names, id, |id| uzers::get_user_by_uid(id).map(|user| user.name().as_bytes().to_vec()))
+        name_of(&mut self.user_names, id, host::user_name)
     }
 
     /// Name of the local group with that number.
     pub fn group_name(&mut self, id: u32) -> Option<&[u8]> {
-        name_of(&mut self.group_names, id, |id| {
-            uzers::get_group_by_gid(id).map(|group| group.name().as_bytes().to_vec())
-        })
+        name_of(&mut self.group_names, id, host::group_name)
     }
 
     /// Who shall own the item: the local owner of the stored name unless `numeric_ids`, else the stored number; `None`
     /// leaves it as it is (data layer, section 11.3).
-    pub fn owner(&mut self, item: &Item, numeric_ids: bool) -> (Option<Uid>, Option<Gid>) {
+    pub fn owner(&mut self, item: &Item, numeric_ids: bool) -> (Option<u32>, Option<u32>) {
         let by_name = !numeric_ids;
         let user = item.user.as_deref().filter(|_| by_name).and_then(|name| self.user(name));
         let group = item.group.as_deref().filter(|_| by_name).and_then(|name| self.group(name));
         (
-            user.or_else(|| stored(item.uid)).filter(|&id| id != UNCHANGED).map(Uid::from_raw),
-            group.or_else(|| stored(item.gid)).filter(|&id| id != UNCHANGED).map(Gid::from_raw),
+            user.or_else(|| stored(item.uid)).filter(|&id| id != UNCHANGED),
+            group.or_else(|| stored(item.gid)).filter(|&id| id != UNCHANGED),
         )
     }
 }
@@ -54,7 +50,7 @@ impl Names {
 fn look_up(
     known: &mut HashMap<Vec<u8>, Option<u32>>,
     name: &[u8],
-    ask: impl FnOnce(&OsStr) -> Option<u32>,
+    ask: impl FnOnce(&[u8]) -> Option<u32>,
 ) -> Option<u32> {
     if name.is_empty() {
         return None;
@@ -62,7 +58,7 @@ fn look_up(
     if let Some(&id) = known.get(name) {
         return id;
     }
-    let id = ask(OsStr::from_bytes(name));
+    let id = ask(name);
     if known.len() >= MAX_KNOWN_NAMES {
         known.clear();
     }
@@ -101,8 +97,7 @@ mod tests {
     }
 
     fn owner(item: &Item, numeric_ids: bool) -> (Option<u32>, Option<u32>) {
-        let (user, group) = Names::default().owner(item, numeric_ids);
-        (user.map(Uid::as_raw), group.map(Gid::as_raw))
+        Names::default().owner(item, numeric_ids)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Choosing paths of an archive: patterns and PATH arguments, in the order they were given (command line, section 5.1).
 
 use crate::failure::Failure;
+use crate::system::ffi::{OsStrExt, OsStringExt};
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 use portaborg_core::pattern::{
     Line, PatternError, PatternFile, PatternMatcher, Style, parse_exclude, parse_exclude_file, parse_line,
@@ -8,7 +9,6 @@ use portaborg_core::pattern::{
 };
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 /// The options that choose paths. Patterns apply in the order in which all of them were given, whatever the option.

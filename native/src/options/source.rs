@@ -2,10 +2,10 @@
 
 use super::tag_files::TagFiles;
 use crate::backup::{FilesChanged, Selection, read, walk};
+use crate::system::ffi::OsStrExt;
 use clap::Args;
 use portaborg_core::files_cache::Mode;
 use std::num::NonZeroU8;
-use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 /// What is archived of which objects, apart from patterns and paths.

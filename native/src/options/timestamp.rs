@@ -1,11 +1,11 @@
 //! `--timestamp`: the time that an archive stands for (command line, section 4.3).
 
 use crate::failure::Failure;
+use crate::system::fs::MetadataExt;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use portaborg_core::time::Timestamp;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 
 /// A time, and the zone whose offset is stored with it.
 #[derive(Debug, Clone)]

@@ -3,13 +3,9 @@
 use crate::interrupt;
 use crate::output::json::Object;
 use crate::output::log::Log;
-use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use crate::system::terminal;
 use std::env;
-use std::fs::File;
 use std::io::{self, BufRead, Read};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// The usual words for no.
@@ -21,8 +17,6 @@ pub const DEFAULTISH: &[&str] = &["Default", "DEFAULT", "default", "D", "d", ""]
 
 /// Answers are not read beyond this.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024;
-/// How soon a signal is noticed.
-const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 /// Stands for an answer that is not text; in no list of words.
 const NOT_TEXT: &str = "error";
 
@@ -142,7 +136,8 @@ impl<'a> Question<'a> {
 
 /// A line of standard input, without its end; `None` at the end of input. A signal ends the wait.
 pub fn line() -> Option<String> {
-    until_signal(|| read_answer(&mut io::stdin().lock()).ok_or(io::ErrorKind::UnexpectedEof.into())).ok()
+    let read = || read_answer(&mut io::stdin().lock()).ok_or(io::ErrorKind::UnexpectedEof.into());
+    terminal::unless(interrupt::requested, read).ok()
 }
 
 /// A line without its end; `None` at the end of input, or if it can't be read.
@@ -178,43 +173,18 @@ fn set_or_not(set: bool) -> &'static str {
 /// Asks for a passphrase on the terminal, without echo; without a terminal, reads a line of standard input. A signal ends the
 /// wait.
 pub fn passphrase(prompt: &str, log: &Log) -> Result<Zeroizing<String>, NoPassphrase> {
-    let answer = match File::open("/dev/tty") {
-        Ok(terminal) => log.bars().suspend(|| ask_terminal(prompt, &terminal)),
-        Err(_) => {
+    let answer = match terminal::open() {
+        Ok(terminal) => log.bars().suspend(|| terminal::ask(prompt, &terminal, interrupt::requested)),
+        Err(_) if terminal::is_discreet() => {
             log.prompt(prompt);
-            until_signal(|| read_passphrase(&mut io::stdin().lock()))
+            terminal::unless(interrupt::requested, || read_passphrase(&mut io::stdin().lock()))
         }
+        Err(error) => Err(error),
     };
     answer.map(Zeroizing::new).map_err(|_| NoPassphrase {
         passphrase_set: env::var_os("BORG_PASSPHRASE").is_some(),
         passcommand_set: env::var_os("BORG_PASSCOMMAND").is_some(),
     })
-}
-
-fn ask_terminal(prompt: &str, terminal: &File) -> io::Result<String> {
-    let attributes = tcgetattr(terminal);
-    let prompt = prompt.to_owned();
-    let answer = until_signal(move || rpassword::prompt_password(prompt));
-    // An ended wait would leave the terminal without echo.
-    if let (Err(_), Ok(attributes)) = (&answer, attributes) {
-        let _ = tcsetattr(terminal, OptionalActions::Now, &attributes);
-        eprintln!();
-    }
-    answer
-}
-
-/// Reading goes on after a signal, so it is left to a thread, which ends with the program.
-fn until_signal(read: impl FnOnce() -> io::Result<String> + Send + 'static) -> io::Result<String> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || sender.send(read()));
-    loop {
-        match receiver.recv_timeout(LOOK_INTERVAL) {
-            Ok(answer) => return answer,
-            Err(RecvTimeoutError::Timeout) if interrupt::requested() => return Err(io::ErrorKind::Interrupted.into()),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::BrokenPipe.into()),
-        }
-    }
 }
 
 fn read_passphrase(input: &mut dyn BufRead) -> io::Result<String> {

@@ -220,7 +220,12 @@ impl FilesCache {
         let place = dirs::cache(id);
         let suffix = env::var("BORG_FILES_CACHE_SUFFIX").unwrap_or_default();
         let file = file_name(series.name, &suffix);
-        let config = load_config(app, &place, id);
+        // Without a place for it there is no cache.
+        let (mode, config) = if dirs::can_exist(&place) {
+            (mode, load_config(app, &place, id))
+        } else {
+            ("disabled".parse().expect("that is a mode"), CacheConfig::new(id))
+        };
         let mut cache = FilesCache {
             known: Arc::new(KnownFiles { mode, files: HashMap::new() }),
             fresh: Vec::new(),

@@ -3,12 +3,14 @@
 mod create;
 mod destroy;
 mod leftovers;
+mod listing;
 
 pub use create::Made;
 
 use crate::client::dirs;
 use crate::repository::permissions::{Permissions, Right};
 use crate::repository::store_stats::StoreStats;
+use crate::system::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use portaborg_core::name::{Entry, Key, Namespace};
 use portaborg_core::repo::Repository;
 use portaborg_core::store::{BlockingStore, BlockingStoreMut, Ready, StoreError, StoreErrorKind};
@@ -16,7 +18,6 @@ use portaborg_core::time::Timestamp;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;

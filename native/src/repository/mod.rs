@@ -2,9 +2,11 @@
 
 pub mod ahead;
 pub mod archives;
+#[cfg_attr(target_os = "wasi", path = "engine/pure.rs")]
 pub mod engine;
 pub mod files_cache;
 pub mod folder;
+pub mod item_cache;
 pub mod items;
 pub mod keys;
 pub mod lender;

@@ -4,6 +4,7 @@
 use crate::crew::{Crew, with_crew};
 use crate::repository::archives::Reader;
 use crate::repository::folder::LocalRepository;
+use crate::repository::item_cache::{CacheUse, CachedItems, Recording};
 use crate::repository::session::Session;
 use crate::repository::writing::Writer;
 use portaborg_core::extract::{Fetch, Plain, Purpose, ReadAhead, Unpacked, Want, Window};
@@ -155,22 +156,32 @@ struct Items<I> {
     wanted: usize,
     /// What the stream has asked for and does not have yet.
     asked: Option<ChunkId>,
+    /// Gives items in place of the stream.
+    cached: Option<CachedItems>,
+    /// How many items it has given. When it fails, the stream's first ones are passed over.
+    given: usize,
+    /// Takes items as they are taken out.
+    recording: Option<Recording>,
     /// In order; `None` is with a worker.
-    decoded: VecDeque<Option<Result<I, ItemProblem>>>,
+    decoded: VecDeque<Option<Decoded<I>>>,
     /// How many of `decoded` were taken out, ever.
     taken: u64,
     at_end: bool,
 }
 
+/// What became of items, and their block for the item cache if they are recorded.
+type Decoded<I> = (Result<I, ItemProblem>, Option<Vec<u8>>);
+
 enum Job<W: Work> {
     Fetch(Line, Fetch),
-    Decode(u64, EncodedItems),
+    /// `true` if they are recorded.
+    Decode(u64, EncodedItems, bool),
     Work(W::Job),
 }
 
 enum Done<W: Work> {
     Fetched(Line, Unpacked),
-    Decoded(u64, W::Items),
+    Decoded(u64, W::Items, Option<Vec<u8>>),
     Worked(W::Done),
 }
 
@@ -198,7 +209,10 @@ pub fn with_pipeline<S: Source, W: Work, R>(
                 opener.set_help(help);
                 Done::Fetched(line, fetch(&session.repository, opener, job))
             }
-            Job::Decode(number, items) => Done::Decoded(number, work.decode(tools, items)),
+            Job::Decode(number, mut items, is_recorded) => {
+                let block = if is_recorded { items.to_block() } else { None };
+                Done::Decoded(number, work.decode(tools, items), block)
+            }
             Job::Work(job) => Done::Worked(work.work(tools, job, help, &mut opener.spare)),
         }
     };
@@ -227,8 +241,14 @@ pub fn fetch(repository: &LocalRepository, opener: &mut Opener<'_>, job: Fetch) 
 impl<S: Source, W: Work> Pipeline<'_, '_, S, W> {
     /// Begins with the items of an archive that has these item pointers.
     pub fn begin(&mut self, item_ptrs: &[ChunkId]) {
+        self.begin_with(item_ptrs, CacheUse::default());
+    }
+
+    /// The same with the item cache.
+    pub fn begin_with(&mut self, item_ptrs: &[ChunkId], cache: CacheUse) {
         let taken = self.items.taken + self.items.decoded.len() as u64;
-        self.items = Items { taken, ..Items::new(item_ptrs, self.source.asserts_ids()) };
+        let CacheUse { cached, recording } = cache;
+        self.items = Items { taken, cached, recording, ..Items::new(item_ptrs, self.source.asserts_ids()) };
     }
 
     /// The next items, or what is wrong with their stream; `None` at the end.
@@ -239,6 +259,7 @@ impl<S: Source, W: Work> Pipeline<'_, '_, S, W> {
                 return Some(items);
             }
             if self.items.decoded.is_empty() && self.items.at_end {
+                self.items.finish_recording();
                 return None;
             }
             self.wait();
@@ -248,8 +269,9 @@ impl<S: Source, W: Work> Pipeline<'_, '_, S, W> {
     /// The next items, if they are here already.
     pub fn ready_items(&mut self) -> Option<Result<W::Items, ItemProblem>> {
         let items = &mut self.items;
-        let ready = items.decoded.pop_front_if(|next| next.is_some()).flatten()?;
+        let (ready, block) = items.decoded.pop_front_if(|next| next.is_some()).flatten()?;
         items.taken += 1;
+        items.record(block);
         Some(ready)
     }
 
@@ -326,7 +348,7 @@ impl<S: Source, W: Work> Pipeline<'_, '_, S, W> {
         match done {
             Done::Fetched(Line::Items, unpacked) => self.items.window.finish(unpacked),
             Done::Fetched(Line::Content, unpacked) => self.content.finish(unpacked),
-            Done::Decoded(number, decoded) => self.items.finish(number, decoded),
+            Done::Decoded(number, decoded, block) => self.items.finish(number, (Ok(decoded), block)),
             Done::Worked(done) => self.worked.push_back(done),
         }
     }
@@ -336,11 +358,11 @@ impl<S: Source, W: Work> Pipeline<'_, '_, S, W> {
         while self.items.decoded.len() < ITEMS_AHEAD * self.look_ahead && !self.items.at_end {
             let step = match self.items.asked.take() {
                 Some(id) => ItemStep::Read(id, ObjectType::Items),
-                None => self.items.stream.step(),
+                None => self.items.step(),
             };
             let fed = match step {
                 ItemStep::Items(items) => {
-                    self.crew.give(Job::Decode(self.items.next_number(), items));
+                    self.crew.give(Job::Decode(self.items.next_number(), items, self.items.recording.is_some()));
                     self.items.decoded.push_back(None);
                     Ok(())
                 }
@@ -367,7 +389,7 @@ impl<S: Source, W: Work> Pipeline<'_, '_, S, W> {
                 }
             };
             if let Err(problem) = fed {
-                self.items.decoded.push_back(Some(Err(problem)));
+                self.items.decoded.push_back(Some((Err(problem), None)));
             }
         }
     }
@@ -380,9 +402,48 @@ impl<I> Items<I> {
             window: Window::new(Purpose::Items, assert_ids, ITEM_READ_AHEAD),
             wanted: 0,
             asked: None,
+            cached: None,
+            given: 0,
+            recording: None,
             decoded: VecDeque::new(),
             taken: 0,
             at_end: false,
+        }
+    }
+
+    /// What comes next, from the item cache as long as it has something to give.
+    fn step(&mut self) -> ItemStep {
+        if let Some(cached) = &mut self.cached {
+            match cached.next() {
+                Ok(Some(items)) => {
+                    self.given += items.len();
+                    return ItemStep::Items(items);
+                }
+                Ok(None) => return ItemStep::End,
+                Err(_) => self.cached = None, // as if it had never been there
+            }
+        }
+        match self.stream.step() {
+            ItemStep::Items(mut items) => {
+                self.given -= items.pass_over(self.given);
+                ItemStep::Items(items)
+            }
+            ItemStep::Problem(problem) => {
+                self.given = 0; // rather an item twice than one that is passed over
+                ItemStep::Problem(problem)
+            }
+            step => step,
+        }
+    }
+
+    /// Puts what was taken out into the item cache. What has no block ends that.
+    fn record(&mut self, block: Option<Vec<u8>>) {
+        self.recording = self.recording.take().zip(block).and_then(|(recording, block)| recording.with(&block));
+    }
+
+    fn finish_recording(&mut self) {
+        if let Some(recording) = self.recording.take() {
+            let _ = recording.finish(); // then the items are read again next time
         }
     }
 
@@ -398,10 +459,10 @@ impl<I> Items<I> {
         }
     }
 
-    fn finish(&mut self, number: u64, decoded: I) {
+    fn finish(&mut self, number: u64, decoded: Decoded<I>) {
         let place = number.checked_sub(self.taken).and_then(|place| self.decoded.get_mut(place as usize));
         if let Some(place) = place {
-            *place = Some(Ok(decoded));
+            *place = Some(decoded);
         }
     }
 }

@@ -278,11 +278,13 @@ pub fn fresh_session() -> Result<SessionId, Failure> {
 /// Reads the config alone.
 pub fn open_repository(app: &App) -> Result<(LocalRepository, String), Failure> {
     let location = repository_location(app)?;
-    let shown = location.to_string();
-    match now(Repository::open(Ready(open_folder(&location)?))) {
-        Ok(repository) => Ok((repository, shown)),
-        Err(error) => Err(Failure::open(error, &shown)),
-    }
+    Ok((open_repository_at(&location)?, location.to_string()))
+}
+
+/// Reads the config of the repository at a location.
+pub fn open_repository_at(location: &Location) -> Result<LocalRepository, Failure> {
+    let opened = now(Repository::open(Ready(open_folder(location)?)));
+    opened.map_err(|error| Failure::open(error, &location.to_string()))
 }
 
 /// Where the repository lies that the command line or the environment names.
@@ -293,6 +295,11 @@ pub fn repository_location(app: &App) -> Result<Location, Failure> {
         .as_deref()
         .filter(|text| !text.is_empty())
         .ok_or_else(|| Failure::error("missing repository, please use --repo or BORG_REPO env var!"))?;
+    location_of(app, text)
+}
+
+/// The location that a text names.
+pub fn location_of(app: &App, text: &str) -> Result<Location, Failure> {
     let text = app.replace_placeholders(text)?;
     let here = env::current_dir().unwrap_or_default();
     Location::parse(&text, &here).map_err(Failure::error)

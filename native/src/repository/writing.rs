@@ -4,11 +4,12 @@ use crate::app::App;
 use crate::client::random::SystemRandom;
 use crate::failure::Failure;
 use crate::repository::archives::Reader;
+use crate::repository::engine::Native;
 use crate::repository::folder::Folder;
 use crate::repository::permissions::Right;
 use crate::repository::session::{Held, Session};
 use portaborg_core::chunk::ChunkerParams;
-use portaborg_core::codec::Compression;
+use portaborg_core::codec::{Compression, Engine};
 use portaborg_core::crypto::Sealer;
 use portaborg_core::defaults::{BUILTIN_COMPRESSION, Defaults};
 use portaborg_core::id::StoreHash;
@@ -126,9 +127,13 @@ fn stored_default<T: FromStr<Err: Display>>(what: &str, stored: Option<String>) 
     })
 }
 
-/// The compression where nobody chose one.
+/// The compression where nobody chose one: the built-in one, or LZ4 if that is not possible here.
 pub fn builtin_compression() -> Compression {
-    BUILTIN_COMPRESSION.parse().expect("the built-in compression is one")
+    let builtin: Compression = BUILTIN_COMPRESSION.parse().expect("the built-in compression is one");
+    match Native.check_level(builtin.compressor.algorithm(), builtin.compressor.level()) {
+        Ok(()) => builtin,
+        Err(_) => "lz4".parse().expect("LZ4 is a compression"),
+    }
 }
 
 /// When a pack is full: by `BORG_PACK_MAX_SIZE` in bytes and `BORG_PACK_MAX_COUNT` in objects. A count alone lifts the limit

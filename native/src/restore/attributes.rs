@@ -6,17 +6,16 @@ use super::target::Place;
 use crate::filesystem::acl::{self, InvalidAcl};
 use crate::filesystem::flags;
 use crate::filesystem::names::Names;
+use crate::system::attributes;
 use portaborg_core::item::{Item, Pairs};
 use portaborg_core::time::{NANOS_PER_SEC, Timestamp};
-use rustix::fs::{
-    AtFlags, Gid, Mode, Timespec, Timestamps, Uid, XattrFlags, chownat, fchmod, fchown, fsetxattr, futimens, utimensat,
-};
+use rustix::fs::{AtFlags, Mode, Timespec, Timestamps, futimens, utimensat};
 use rustix::io::Errno;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// What is set on an object once it is there, as far as it was stored and is asked for.
 pub struct Attributes {
-    owner: (Option<Uid>, Option<Gid>),
+    owner: (Option<u32>, Option<u32>),
     mode: Mode,
     xattrs: Pairs,
     acls: Vec<(&'static str, Result<Vec<u8>, InvalidAcl>)>,
@@ -112,18 +111,18 @@ impl Attributes {
 }
 
 impl Object<'_> {
-    fn change_owner(&self, owner: Option<Uid>, group: Option<Gid>) -> Result<(), Errno> {
+    fn change_owner(&self, owner: Option<u32>, group: Option<u32>) -> Result<(), Errno> {
         match self {
-            Object::Open(fd) => fchown(fd, owner, group),
+            Object::Open(fd) => attributes::change_owner(*fd, owner, group),
             Object::Symlink(place) | Object::Special(place) => {
-                chownat(&place.parent, place.name, owner, group, AtFlags::SYMLINK_NOFOLLOW)
+                attributes::change_owner_at(place.parent.as_fd(), place.name, owner, group)
             }
         }
     }
 
     fn change_mode(&self, mode: Mode) -> Result<(), Errno> {
         match self {
-            Object::Open(fd) => fchmod(fd, mode),
+            Object::Open(fd) => attributes::change_mode(*fd, mode),
             Object::Symlink(_) => Ok(()), // a link has no mode of its own
             Object::Special(place) => place.change_mode(mode),
         }
@@ -139,8 +138,10 @@ impl Object<'_> {
 
     fn set_xattr(&self, name: &[u8], value: &[u8]) -> Result<(), Errno> {
         match self {
-            Object::Open(fd) => fsetxattr(fd, name, value, XattrFlags::empty()),
-            Object::Symlink(place) | Object::Special(place) => set_xattr_by_name(place, name, value),
+            Object::Open(fd) => attributes::set_xattr(*fd, name, value),
+            Object::Symlink(place) | Object::Special(place) => {
+                attributes::set_xattr_at(place.parent.as_fd(), place.name, name, value)
+            }
         }
     }
 
@@ -158,21 +159,7 @@ fn times(access: Timestamp, modification: Timestamp) -> Timestamps {
     let spec = |stamp: Timestamp| Timespec {
         tv_sec: stamp.secs,
         // More would be no time but an instruction to the system: "now", or "leave it".
-        tv_nsec: stamp.nanos.min(NANOS_PER_SEC - 1).into(),
+        tv_nsec: stamp.nanos.min(NANOS_PER_SEC - 1) as _,
     };
     Timestamps { last_access: spec(access), last_modification: spec(modification) }
-}
-
-/// There is no call for it that is relative to a directory and does not follow links, except through `/proc`.
-#[cfg(target_os = "linux")]
-fn set_xattr_by_name(place: &Place<'_>, name: &[u8], value: &[u8]) -> Result<(), Errno> {
-    let mut path = crate::filesystem::stat::proc_path(&*place.parent);
-    path.push(b'/');
-    path.extend_from_slice(place.name);
-    rustix::fs::lsetxattr(path, name, value, XattrFlags::empty())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn set_xattr_by_name(_place: &Place<'_>, _name: &[u8], _value: &[u8]) -> Result<(), Errno> {
-    Err(Errno::OPNOTSUPP)
 }

@@ -6,8 +6,8 @@ use super::target::{Refusal, is_below};
 use super::{Begun, Guarded, Restorer, relative};
 use crate::filesystem::flags;
 use crate::filesystem::stat::{Inode, file_type};
-use portaborg_core::item::Item;
-use rustix::fs::{FileType, Mode, fstat, mkdirat};
+use portaborg_core::item::{FileType, Item};
+use rustix::fs::{Mode, fstat, mkdirat};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd};
 

@@ -6,6 +6,8 @@ use super::problem::{Cause, Problem};
 use super::target::Place;
 use super::{Begun, Guarded, Made, Restorer, is_same};
 use crate::filesystem::stat::Inode;
+use crate::system::attributes::close;
+use crate::system::fs::FileExt;
 use portaborg_core::extract::Plain;
 use portaborg_core::item::Item;
 use portaborg_core::repo::Content;
@@ -14,7 +16,6 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -117,11 +118,9 @@ impl OpenFile {
             causes.push(Cause::Os { operation: "truncate_and_attrs", errno, file: None });
         }
         causes.append(&mut self.attributes.apply(&Object::Open(file.as_fd())));
-        // Network file systems may tell only now that the content could not be stored.
         if let Some(file) = Arc::into_inner(file)
-            && let Err(errno) = nix::unistd::close(file)
+            && let Err(errno) = close(file)
         {
-            let errno = Errno::from_raw_os_error(errno as i32);
             causes.push(Cause::Os { operation: "close", errno, file: Some(self.absolute.clone()) });
         }
         if let Some(stated) = self.stated_size.filter(|&stated| stated != self.written) {

@@ -12,6 +12,7 @@ mod busy;
 mod directory;
 mod file;
 mod hardlink;
+mod left_out;
 mod problem;
 mod special;
 mod target;
@@ -21,11 +22,14 @@ mod tests;
 pub use busy::Busy;
 pub use directory::Left;
 pub use file::{FilePart, MadeFile, NewFile, OpenFile};
+pub use left_out::LeftOut;
 pub use problem::{Cause, Problem};
 
 use crate::filesystem::flags;
 use crate::filesystem::names::Names;
-use crate::filesystem::stat::{Inode, file_type, mode, mtime};
+use crate::filesystem::stat::{Inode, file_type, mtime};
+use crate::system::attributes::EXIST;
+use crate::system::stat::has_mode;
 use attributes::Attributes;
 use directory::Directories;
 use hardlink::{HardLinks, Identity};
@@ -60,7 +64,11 @@ pub struct Options {
 /// An extraction into one directory.
 pub struct Restorer {
     target: Target,
+    /// What is asked for.
+    asked_for: Options,
+    /// What of it is possible here.
     options: Options,
+    left_out: LeftOut,
     names: Names,
     links: HardLinks,
     directories: Directories,
@@ -108,14 +116,26 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Without what there is not on this system.
+    fn possible(self) -> Options {
+        let Options { flags, acls, xattrs, .. } = self;
+        Options { flags: flags && EXIST, acls: acls && EXIST, xattrs: xattrs && EXIST, ..self }
+    }
+}
+
 impl Restorer {
     /// Extracts into the directory `target`, which must exist.
     pub fn open(target: &Path, options: Options) -> io::Result<Restorer> {
         let target = Target::open(target, options.umask)?;
+        let asked_for = options.clone();
+        let options = options.possible();
         Ok(Restorer {
             flags_inherited: options.flags && flags::are_inherited(target.root()),
             target,
+            asked_for,
             options,
+            left_out: LeftOut::default(),
             names: Names::default(),
             links: HardLinks::default(),
             directories: Directories::default(),
@@ -133,12 +153,14 @@ impl Restorer {
         let path = relative(&item.path).map_err(fail)?;
         self.leave_directories(&path);
         let Some(mode) = item.mode else { return Err(fail(Cause::NoMode)) };
+        self.note(item);
         match item.file_type() {
             Some(FileType::Directory) => self.begin_directory(item, &path),
             Some(FileType::Regular) if path.is_empty() => Err(self.refused(item, "open", Errno::ISDIR)),
             Some(FileType::Regular) => self.begin_file(item, &path),
             None | Some(FileType::Other(_)) => Err(fail(Cause::UnknownType(mode))),
             Some(_) if path.is_empty() => Err(self.refused(item, "mknod", Errno::EXIST)),
+            Some(file_type) if file_type != FileType::Symlink && !EXIST => Ok(Begun::Done),
             Some(file_type) => self.make_special(item, file_type, &path),
         }
     }
@@ -154,6 +176,7 @@ impl Restorer {
         }
         let path = relative(&item.path).ok().filter(|path| !path.is_empty())?.into_owned();
         self.leave_directories(&path);
+        self.note(item);
         let parent = self.place(item, &path).map(|place| place.parent);
         Some(parent.map(|parent| NewFile::new(self, item, path, parent)))
     }
@@ -169,6 +192,11 @@ impl Restorer {
     /// The lesser problems since the last call, in order.
     pub fn take_problems(&mut self) -> Vec<Problem> {
         std::mem::take(&mut self.problems)
+    }
+
+    /// What this system could not restore so far, of any item.
+    pub fn left_out(&self) -> &LeftOut {
+        &self.left_out
     }
 
     /// Gives the remaining directories their attributes, deepest first, and returns all problems not taken yet.
@@ -241,13 +269,19 @@ impl Restorer {
 
     /// Removes what is in the way of an item that is no directory.
     fn clear(&mut self, place: &Place<'_>, stat: &Stat) -> Result<(), Errno> {
-        let is_directory = file_type(stat) == rustix::fs::FileType::Directory;
+        let is_directory = file_type(stat) == FileType::Directory;
         place.remove(stat).map_err(|errno| if is_directory { Errno::ISDIR } else { errno })?;
         if is_directory {
             self.target.forget(place.path);
         }
         self.links.forget_inode(Inode::of(stat));
         Ok(())
+    }
+
+    fn note(&mut self, item: &Item) {
+        if !EXIST {
+            self.left_out.note(item, &self.asked_for);
+        }
     }
 
     fn attributes(&mut self, item: &Item) -> Attributes {
@@ -283,8 +317,8 @@ fn relative(path: &[u8]) -> Result<Cow<'_, [u8]>, Cause> {
 /// Whether what is there was made from this item by an extraction before (data layer, section 11.2). Only regular files
 /// are asked about: directories are kept anyway, and the rest is made again.
 fn is_same(item: &Item, stat: &Stat) -> bool {
-    file_type(stat) == rustix::fs::FileType::RegularFile
-        && item.mode == Some(mode(stat))
+    file_type(stat) == FileType::Regular
+        && item.mode.is_some_and(|mode| has_mode(stat, mode))
         && u64::try_from(stat.st_size) == Ok(item.size.unwrap_or_else(|| item.content_size()))
         && mtime(stat) == item.mtime
 }

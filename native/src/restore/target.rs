@@ -1,11 +1,13 @@
 //! The directory that is extracted into, and the way to what lies below it without ever following a symbolic link.
 
 use crate::filesystem::stat::file_type;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, mkdirat, openat, statat, unlinkat};
+use crate::system::attributes;
+use crate::system::ffi::OsStringExt;
+use portaborg_core::item::FileType;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStringExt;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,6 +15,7 @@ use std::sync::Arc;
 pub struct Target {
     root: Arc<OwnedFd>,
     absolute: Vec<u8>,
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "there is but one way"))]
     beneath: Beneath,
     implicit_mode: Mode,
     /// Directories that were used of late, the last one in front, by their path below the target.
@@ -172,24 +175,8 @@ impl Place<'_> {
     }
 
     /// Changes the mode of what is there and is no symbolic link.
-    ///
-    /// This goes through a descriptor that only names the object: nobody can put a link in its place meanwhile, a pipe
-    /// does not block, and a directory need not be readable.
-    #[cfg(target_os = "linux")]
     pub fn change_mode(&self, mode: Mode) -> Result<(), Errno> {
-        use crate::filesystem::stat::proc_path;
-        use rustix::fs::{chmodat, fstat};
-        let node = openat(&self.parent, self.name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-        match file_type(&fstat(&node)?) {
-            FileType::Symlink => Err(Errno::LOOP),
-            _ => chmodat(CWD, proc_path(&node), mode, AtFlags::empty()),
-        }
-    }
-
-    /// Changes the mode of what is there and is no symbolic link.
-    #[cfg(not(target_os = "linux"))]
-    pub fn change_mode(&self, mode: Mode) -> Result<(), Errno> {
-        rustix::fs::chmodat(&self.parent, self.name, mode, AtFlags::SYMLINK_NOFOLLOW)
+        attributes::change_mode_at(self.parent.as_fd(), self.name, mode)
     }
 
     /// Removes what is there: an empty directory or anything else.

@@ -1,7 +1,8 @@
 //! `cargo test-all`: brings what the tests need, and runs every one of them.
 //!
-//! On Debian and Ubuntu it installs what is missing (and says so); elsewhere it says what to install. Where the real
-//! client can't be installed, the tests that compare with it are skipped by name; with `CI=true` that is a failure.
+//! On Debian and Ubuntu it installs what is missing (and says so); elsewhere it says what to install. Where the real client or
+//! the browser can't be installed, the tests that need them are skipped by name, and so are those of what is compiled to WebAssembly
+//! where something for it is missing; with `CI=true` that is a failure.
 //! The exit code tells, and the last line counts.
 
 use std::collections::BTreeSet;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use portaborg_tests::{bare, peers, trace};
+use portaborg_tests::{bare, chromium, peers, trace, wasi, web};
 
 fn main() -> ExitCode {
     let mut all = All { tally: Tally::default(), minutes: Vec::new() };
@@ -36,6 +37,9 @@ fn main() -> ExitCode {
 
 /// Links to private items are fine in a page that shows them.
 const DOC_FLAGS: &str = "-D warnings -A rustdoc::private-intra-doc-links";
+
+/// What must not be missing where nobody looks at what is skipped.
+const REQUIRED: [&str; 4] = [peers::MISSING, chromium::MISSING, wasi::MISSING, web::MISSING];
 
 struct All {
     tally: Tally,
@@ -119,10 +123,10 @@ impl All {
     fn finish(self) -> ExitCode {
         let Tally { passed, mut failed, mut skipped } = self.tally;
         if std::env::var_os("CI").is_some_and(|ci| ci == "true") {
-            let (peer, others): (Vec<String>, Vec<String>) =
-                skipped.into_iter().partition(|line| line.contains(peers::MISSING));
+            let (missing, others): (Vec<String>, Vec<String>) =
+                skipped.into_iter().partition(|line| REQUIRED.iter().any(|missing| line.contains(missing)));
             skipped = others;
-            failed.extend(peer);
+            failed.extend(missing);
         }
         println!("\n== minutes");
         for (name, minutes) in &self.minutes {
@@ -184,18 +188,24 @@ impl Seen {
     }
 }
 
-/// Installs what shows a program's system calls, where that can be done and was not yet.
+/// Installs what shows a program's system calls, and a browser, where that can be done and was not yet.
 fn tools() {
-    if trace::is_possible() {
-        return println!("installed: strace");
+    tool("strace", trace::is_possible, trace::MISSING);
+    tool(chromium::PACKAGE, chromium::is_there, chromium::MISSING);
+}
+
+/// Installs a package of Debian's, unless it is there already.
+fn tool(package: &str, is_there: fn() -> bool, missing: &str) {
+    if is_there() {
+        return println!("installed: {package}");
     }
     if !cfg!(target_os = "linux") || !Path::new("/etc/debian_version").exists() {
-        return println!("not on Debian or Ubuntu: strace is not installed");
+        return println!("not on Debian or Ubuntu: {package} is not installed");
     }
     let mut install = Command::new("bash");
-    install.arg(root().join("tests/peers/packages.sh")).arg("strace").stdin(Stdio::null());
-    if !install.status().is_ok_and(|status| status.success()) || !trace::is_possible() {
-        println!("{}", trace::MISSING);
+    install.arg(root().join("tests/peers/packages.sh")).arg(package).stdin(Stdio::null());
+    if !install.status().is_ok_and(|status| status.success()) || !is_there() {
+        println!("{missing}");
     }
 }
 

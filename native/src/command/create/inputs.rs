@@ -8,15 +8,14 @@ use crate::failure::Failure;
 use crate::filesystem::os_error::PythonError;
 use crate::interrupt;
 use crate::output::archive_report::ArchiveReport;
+use crate::system::child as system_child;
+use crate::system::ffi::OsStrExt;
 use clap::Args;
 use portaborg_core::text::Repr;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -233,21 +232,21 @@ fn with_output(
 ) -> Result<(), Failure> {
     let Some(words) = command else { return work(io::stdin().as_fd()) };
     let mut child = words.spawn()?;
-    let output = child.stdout.take().expect("it is piped");
+    let output = system_child::output(&mut child)
+        .map_err(|error| Failure::command(format_args!("Failed to execute command: {error}")))?;
     let ended = work(output.as_fd()).and_then(|()| end(&mut child));
     let status = match ended {
         Ok(status) => status,
         Err(failure) => {
-            // It may have more to write, or something else to do. If it is gone already, all the better.
-            let _ = kill_process(Pid::from_child(&child), Signal::TERM);
+            // It may have more to write, or something else to do.
+            system_child::terminate(&child);
             return Err(failure);
         }
     };
     if status.success() {
         return Ok(());
     }
-    // As in Python, a signal is a negative code.
-    let code = status.code().or_else(|| status.signal().map(|signal| -signal)).unwrap_or_default();
+    let code = system_child::exit_code(status);
     Err(Failure::command(format_args!("Command {} exited with status {code}", Repr(words.words[0].as_bytes()))))
 }
 

@@ -7,6 +7,8 @@ use crate::failure::Failure;
 use crate::repository::archives::{self, Reader};
 use crate::repository::items::report;
 use crate::repository::session::Session;
+use crate::system::ffi::OsStrExt;
+use crate::system::fs::FileTypeExt;
 use clap::Args;
 use portaborg_core::input_map::{InputMap, InputMapError};
 use portaborg_core::item::ChunkEntry;
@@ -15,8 +17,6 @@ use portaborg_core::store::now;
 use portaborg_core::text::Repr;
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// What is known of the only file that is archived.

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::output::log::Message;
 use crate::output::progress::Percent;
 use crate::repository::pipeline::Work;
-use crate::restore::{Busy, FilePart, Left, MadeFile, NewFile, OpenFile, Problem, Restorer};
+use crate::restore::{Busy, FilePart, Left, LeftOut, MadeFile, NewFile, OpenFile, Problem, Restorer};
 use portaborg_core::bytes::lossy;
 use portaborg_core::extract::Plain;
 use portaborg_core::item::Item;
@@ -271,6 +271,7 @@ impl<'a> Files<'a> {
     /// Attributes of the remaining directories come last, since filling a directory changes them.
     pub fn finish(mut self) {
         if let Some(restorer) = self.restorer.take() {
+            warn_of_left_out(self.app, restorer.left_out());
             restorer.finish().into_iter().for_each(|problem| warn(self.app, &problem));
         }
         if let Some(progress) = self.progress.take() {
@@ -395,6 +396,15 @@ fn bytes_of(content: &[Arc<Plain>]) -> u64 {
 fn warn(app: &App, problem: &Problem) {
     let text = format!("{}: {problem}", lossy(&problem.path).0);
     app.warn(problem.exit_code() as u8, problem.msgid().unwrap_or("BackupWarning"), &text);
+}
+
+/// That owners and permissions are missing is no more than what a user without privileges gets; anything else counts.
+fn warn_of_left_out(app: &App, left_out: &LeftOut) {
+    match left_out.is_empty() {
+        true => {}
+        false if left_out.counts() => app.warn(1, "BackupWarning", &left_out.to_string()),
+        false => app.warning(&left_out.to_string()),
+    }
 }
 
 /// Small files that are made in one job, and their content.

@@ -7,11 +7,11 @@ use crate::failure::Failure;
 use crate::output::stdout::print;
 use crate::repository::keys::{FoundKey, find_keys};
 use crate::repository::session::open_repository;
+use crate::system::fs::OpenOptionsExt;
 use clap::Args;
 use portaborg_core::key::{blob, paper_text};
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// This command backs up the borg key. If a repository is encrypted, it is inaccessible without its key and the passphrase

@@ -5,12 +5,12 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::options::tag_files::TagFiles;
 use crate::repository::archives::Archive;
+use crate::system::ffi::OsStrExt;
 use portaborg_core::archive::ArchiveMeta;
 use portaborg_core::extract::Want;
 use portaborg_core::item::{FileType, Item};
 use portaborg_core::pattern::PatternMatcher;
 use std::collections::BTreeSet;
-use std::os::unix::ffi::OsStrExt;
 
 /// The name of a file that declares a cache, and what it begins with.
 const CACHE_TAG: (&[u8], &[u8]) = (b"CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55");

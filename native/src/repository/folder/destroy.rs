@@ -1,6 +1,7 @@
 //! Removing a repository from its folder (repository layer, sections 1.5 and 2.4).
 
 use super::{Folder, store_error};
+use portaborg_core::listing::LISTING_NAME;
 use portaborg_core::name::{Key, Namespace};
 use portaborg_core::store::StoreError;
 use std::fs::{self, File};
@@ -33,7 +34,9 @@ impl Folder {
     pub fn destroy(&self) -> Result<bool, StoreError> {
         self.clear()?;
         let root = |error| store_error(error, String::new());
-        unless_missing(fs::remove_file(self.root.join(QUOTA))).map_err(root)?;
+        for beside in [QUOTA, LISTING_NAME] {
+            unless_missing(fs::remove_file(self.root.join(beside))).map_err(root)?;
+        }
         let is_empty = fs::read_dir(&self.root).map_err(root)?.next().is_none();
         if is_empty {
             // A folder that can't be removed is as good as none: another repository can be made in it.

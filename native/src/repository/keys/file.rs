@@ -2,12 +2,13 @@
 //! 3.4).
 
 use crate::client::dirs;
+use crate::system::fs::{FileExt, OpenOptionsExt};
 use portaborg_core::key::MAX_TEXT_BYTES;
+use rustix::fs::fstat;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{self, Path, PathBuf};
 
 /// The one key file that `BORG_KEY_FILE` names in place of the folder of key files.
@@ -49,7 +50,7 @@ pub fn replace(file: &Path, text: &str) -> io::Result<()> {
     let before = fs::OpenOptions::new().write(true).open(file);
     save(file, text)?;
     // That the old text may be found on the disk is no reason to fail: the new one is stored.
-    let _ = before.and_then(|before| if before.metadata()?.nlink() == 0 { overwrite(&before) } else { Ok(()) });
+    let _ = before.and_then(|before| if fstat(&before)?.st_nlink == 0 { overwrite(&before) } else { Ok(()) });
     Ok(())
 }
 
@@ -58,7 +59,7 @@ pub fn remove(file: &Path) -> io::Result<()> {
     let overwritten = fs::OpenOptions::new()
         .write(true)
         .open(file)
-        .and_then(|content| if content.metadata()?.nlink() == 1 { overwrite(&content) } else { Ok(()) });
+        .and_then(|content| if fstat(&content)?.st_nlink == 1 { overwrite(&content) } else { Ok(()) });
     fs::remove_file(file)?;
     overwritten
 }
@@ -74,7 +75,7 @@ fn overwrite(file: &File) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 
     /// A folder of its own, with what a second name of a file shows of the file's fate.
     fn folder(name: &str) -> PathBuf {

@@ -65,7 +65,6 @@ impl Settings {
             .unwrap()
             > 0
         {}
-        drop(out);
         payload
     }
 }

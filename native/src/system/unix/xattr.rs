@@ -65,7 +65,7 @@ fn by_proc(
     by_path: impl FnOnce(&mut [u8]) -> Result<usize, Errno>,
 ) -> Result<usize, Errno> {
     let Some(handle) = handle else { return by_path(buffer) };
-    match by_handle(&crate::filesystem::stat::proc_path(&handle), buffer) {
+    match by_handle(&super::stat::proc_path(&handle), buffer) {
         Err(Errno::NOENT) => by_path(buffer), // no /proc: what a handle names can't be missing
         result => result,
     }

@@ -1,0 +1,3 @@
+//! The compressors where no C is compiled.
+
+pub use portaborg_core::codec::PureRust as Native;
