@@ -199,7 +199,10 @@ mod tests {
             ("borg mount a b", "error: mount is something that Borg can do, but not this version of portaborg.\n"),
             ("borg check --repair", "error: --repair is something that Borg can do, but not this version"),
             ("borg /repo list", "error: \"/repo\" is no command; give the repository as --repo REPO"),
-            ("borg extrakt", "error: unrecognized subcommand 'extrakt'\n\n  tip: a similar subcommand exists: 'extract'"),
+            (
+                "borg extrakt",
+                "error: unrecognized subcommand 'extrakt'\n\n  tip: a similar subcommand exists: 'extract'",
+            ),
             ("borg list", "error: the following required arguments were not provided:\n  <NAME>\n\nusage: "),
         ] {
             let text = complaint_about(line);

@@ -11,7 +11,8 @@ const { memory } = await init({ module_or_path: await readFile('node_modules/por
 const source = await sources.directory(folder)
 const before = memory.buffer.byteLength
 const began = performance.now()
-const repo = await Repository.open(source, undefined, new TextEncoder().encode(process.env.BORG_PASSPHRASE), undefined)
+const passphrase = new TextEncoder().encode(process.env.BORG_PASSPHRASE)
+const repo = await Repository.open(source, undefined, undefined, undefined, passphrase, undefined)
 const bytes = memory.buffer.byteLength
 const told = `an index of ${chunks} chunks: ${(bytes / 1e6).toFixed()} MB, ${(before / 1e6).toFixed()} of them at first`
 if (bytes - before > chunks * most) console.log(told)

@@ -113,7 +113,8 @@ fn facts(tree: &tree::Tree) -> Vec<Facts> {
 /// Files of every length that matters to a chunker, links and folders.
 fn make_tree(folder: &Path) {
     let mut dice = Dice::new(5);
-    let text: Vec<u8> = (0..200_000).flat_map(|line| format!("{line} {}\n", line * line % 997).into_bytes()).collect();
+    let text: Vec<u8> =
+        (0..200_000_u64).flat_map(|line| format!("{line} {}\n", line * line % 997).into_bytes()).collect();
     fs::create_dir_all(folder.join("deep/er")).expect("a new folder can be made");
     let noise = dice.bytes(5_000_000);
     for (name, content) in [
