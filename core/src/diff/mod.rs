@@ -1,6 +1,6 @@
 //! What differs between two archives, path by path (command line, section 1.2: `diff`).
 //!
-//! [`Pairs`] brings together what has the same path, [`compare`] tells how it differs. Neither reads anything.
+//! [`Pairs`] brings together what has the same path, [`compare()`] tells how it differs. Neither reads anything.
 
 mod compare;
 mod pairs;
