@@ -8,7 +8,7 @@ use aes::cipher::{Block, BlockCipherDecrypt, KeyInit};
 use common::build::{MemoryRepository, PackBuilder, authenticated_keys, empty_repository};
 use portaborg_core::codec::PureRust;
 use portaborg_core::crypto::{EnvelopeError, Keys, Suite};
-use portaborg_core::extract::{Fetch, Plain, Purpose, ReadAhead, Stored, Unpacked, Want, Window};
+use portaborg_core::extract::{Fetch, Plain, Purpose, ReadAhead, Unpacked, Want, Window};
 use portaborg_core::id::{ChunkId, PackId};
 use portaborg_core::index::{ChunkIndex, Location};
 use portaborg_core::limits::MAX_DATA_SIZE;
@@ -368,52 +368,6 @@ fn a_shared_chunk_is_one_in_memory() {
     window.finish(fixture.work(job));
     let (one, other) = (window.next_ready().unwrap().1.unwrap(), window.next_ready().unwrap().1.unwrap());
     assert!(Arc::ptr_eq(&one, &other));
-}
-
-#[test]
-fn whoever_shares_no_memory_makes_the_same_of_a_job() {
-    let suite = Suite::from_names("aes256-ocb", "sha256").unwrap();
-    let keys = Keys::new(suite, [1; 64], [2; 32], -5);
-    let mut fixture = Fixture::new(&keys);
-    let chunks = [data(1, 100), vec![0; 5000], data(2, 70_000), Vec::new(), data(3, 100)];
-    let (_, ids) = fixture.pack(&chunks);
-    let theirs = Keys::generate(suite, &keys.secrets());
-    for purpose in [Purpose::Content, Purpose::Items, Purpose::Verification] {
-        let mut opener = Opener::new(&theirs, &PureRust);
-        let mut windows = [(); 2].map(|()| Window::new(purpose, true, ahead(1 << 20, 1 << 20)));
-        let mut fetch = |number: usize| {
-            let size = |chunk: &Vec<u8>| Some(chunk.len() as u64).filter(|_| purpose == Purpose::Content);
-            ids.iter().zip(&chunks).for_each(|(&id, chunk)| windows[number].want(Want { id, size: size(chunk) }));
-            windows[number].next_fetch(&fixture.index).unwrap()
-        };
-        let (here, there) = (fetch(0), fetch(1));
-        assert_eq!((there.len(), there.bytes()), (5, here.bytes()));
-        let pieces = now(fixture.repository.store.gather(&there.pieces));
-        let pieces: Vec<Vec<u8>> = pieces.into_iter().collect::<Result<_, _>>().unwrap();
-        let job = Stored::of_errand(&there.errand(), pieces.clone()).unwrap();
-        let done = job.open(&mut opener).unpack(&mut opener).plains();
-        // What they fetch are no items, which they find, too, and say nothing else of.
-        if purpose == Purpose::Items {
-            assert!(done.is_err());
-            continue;
-        }
-        windows[0].finish(fixture.work(here));
-        windows[1].finish(there.unpacked(done.unwrap()));
-        let [out, same] = windows.each_mut().map(|window| Vec::from_iter(std::iter::from_fn(|| window.next_ready())));
-        assert_eq!((out.len(), &out), (5, &same));
-    }
-    let mut window = content(ahead(1 << 20, 1 << 20));
-    window.want(want(ids[0], 100));
-    let job = window.next_fetch(&fixture.index).unwrap();
-    let errand = job.errand();
-    for broken in [&errand[..1], &errand[..errand.len() - 1], &[7; 2]] {
-        assert!(Stored::of_errand(broken, Vec::new()).is_none());
-    }
-    // Pieces that are missing or too short are errors, not panics.
-    for pieces in [vec![], vec![vec![1; 10]]] {
-        let mut opener = Opener::new(&theirs, &PureRust);
-        assert!(Stored::of_errand(&errand, pieces).unwrap().open(&mut opener).unpack(&mut opener).plains().is_err());
-    }
 }
 
 #[test]
